@@ -1,0 +1,1 @@
+"""What may happen to work, and the statement that makes it happen."""

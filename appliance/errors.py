@@ -1,0 +1,98 @@
+"""Every error the product raises on purpose: what happened (the message), what to do (the remedy), how the process ends.
+
+A class cannot be defined without a remedy, so no message reaches a person who is then left alone with it.  Exit codes are
+those of sysexits.h where one fits: 64 usage, 65 input, 69 unavailable, 70 internal, 74 storage, 75 try again, 77 not allowed,
+78 configuration.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class ApplianceError(Exception):
+    """The root: never raised itself, only its children are."""
+
+    remedy: ClassVar[str] = "run `appliance doctor`"
+    exit_code: ClassVar[int] = 70
+
+    def __init_subclass__(cls, *, remedy: str, exit_code: int = 70) -> None:
+        """Take the class's remedy and exit code; a class without a remedy does not come into being."""
+        super().__init_subclass__()
+        if not remedy.strip():
+            message = f"{cls.__name__} needs a remedy"
+            raise TypeError(message)
+        cls.remedy = remedy
+        cls.exit_code = exit_code
+
+
+class UsageError(ApplianceError, remedy="see `appliance --help`", exit_code=64):
+    """The command line cannot be meant as it was typed."""
+
+
+class SettingsError(ApplianceError, remedy="correct the named key in the settings file", exit_code=78):
+    """The settings cannot be used as they stand."""
+
+
+class HandlerError(ApplianceError, remedy="correct the handler module or take it out of the settings", exit_code=78):
+    """A handler was declared in a way that cannot work."""
+
+
+class UnknownKindError(ApplianceError, remedy="list the known kinds with `appliance status`, or add the handler's module to the settings", exit_code=65):
+    """No handler of this kind has been declared to the ledger."""
+
+
+class PayloadError(ApplianceError, remedy="correct the payload and submit again", exit_code=65):
+    """A payload is not what its kind reads, or is over its size limit."""
+
+
+class NoSuchJobError(ApplianceError, remedy="list the jobs with `appliance jobs list`", exit_code=65):
+    """The ledger has no job of this number."""
+
+
+class MoveRefusedError(ApplianceError, remedy="look at the job with `appliance jobs show`", exit_code=65):
+    """The job does not stand where this verb could move it from."""
+
+
+class EngineTooOldError(ApplianceError, remedy="install apsw 3.51.3 or later: earlier engines can corrupt a WAL database", exit_code=78):
+    """The SQLite engine is below the floor that the store needs."""
+
+
+class ForeignConnectionError(ApplianceError, remedy="report it: a child must open its own connection", exit_code=70):
+    """A connection was used in a process other than the one that opened it."""
+
+
+class StorageUnsuitableError(ApplianceError, remedy="put the state directory on a local filesystem (ext4, xfs, btrfs, zfs or f2fs)", exit_code=78):
+    """The filesystem does not keep the promises that the ledger stands on."""
+
+
+class StorageFailingError(ApplianceError, remedy="check the disk (`dmesg`, SMART) and its free space, then restart; nothing acknowledged was lost", exit_code=74):
+    """A write or a sync to the ledger failed; whether the last transaction took hold is unknown."""
+
+
+class LedgerTooNewError(ApplianceError, remedy="run `appliance upgrade`, or restore a backup", exit_code=78):
+    """The ledger was written by a later release."""
+
+
+class LedgerMissingError(ApplianceError, remedy="start the appliance with `appliance run`, or name its state directory with --state", exit_code=69):
+    """There is no ledger where one was expected."""
+
+
+class TurnstileTimeoutError(ApplianceError, remedy="try again; if it stays, `appliance doctor` names the process that holds the ledger", exit_code=75):
+    """No turn at writing came within the bound."""
+
+
+class ReadTooOldError(ApplianceError, remedy="ask for less at once, or with a limit", exit_code=75):
+    """A read stayed open past its age limit and was ended so that the WAL can be emptied."""
+
+
+class ForkRefusedError(ApplianceError, remedy="report it: processes are forked only from a clean, single-threaded supervisor", exit_code=70):
+    """A fork was asked for while threads or connections were alive."""
+
+
+class AlreadyRunningError(ApplianceError, remedy="use the appliance that runs, or stop it first", exit_code=75):
+    """Another supervisor of this release works on the same ledger."""
+
+
+class InputFileError(ApplianceError, remedy="check the path and that the service may read it", exit_code=66):
+    """A file named by the user cannot be read."""

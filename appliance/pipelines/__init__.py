@@ -1,0 +1,1 @@
+"""The built-in workloads, written as a vendor would write them."""
