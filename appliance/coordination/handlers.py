@@ -38,10 +38,10 @@ class Context:
     progress: Callable[[int, int], None] = lambda done, total: None
 
 
-Function = Callable[[Context, Any], Outcome | Json]
-PartFunction = Callable[[Context, Any], Outcome | Json]
+Function = Callable[[Context, Any], "Outcome | Json"]
+PartFunction = Callable[[Context, Any], "Outcome | Json"]
 FoldFunction = Callable[[Context, Any, Any, Part], FoldOutcome]
-ConcludeFunction = Callable[[Context, Any, Any, Output], Outcome | Json]
+ConcludeFunction = Callable[[Context, Any, Any, Output], "Outcome | Json"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,58 @@
+"""The log: one JSON object a line, each with time, level, event and the bound facts.
+
+A line is written by one ``write`` call of at most ``LINE_BYTES_MAX`` bytes, so lines of several processes do not mix on a pipe
+(POSIX ``PIPE_BUF`` is 4096 on Linux).  A log that cannot be written is never a reason to stop work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from appliance.clock import SYSTEM, Clock
+
+LINE_BYTES_MAX: Final = 4096
+FIELD_CHARS_MAX: Final = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """A writer of lines to a descriptor, with facts bound to each line."""
+
+    descriptor: int = 2
+    clock: Clock = SYSTEM
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def bind(self, **facts: object) -> Log:
+        """A log whose every line carries these facts too."""
+        return Log(descriptor=self.descriptor, clock=self.clock, facts=self.facts | facts)
+
+    def info(self, event: str, **facts: object) -> None:
+        """Something happened as it should."""
+        self._write("info", event, facts)
+
+    def warning(self, event: str, **facts: object) -> None:
+        """Something happened that the product mended or can live with."""
+        self._write("warning", event, facts)
+
+    def error(self, event: str, **facts: object) -> None:
+        """Something happened that somebody should know of."""
+        self._write("error", event, facts)
+
+    def _write(self, level: str, event: str, facts: dict[str, object]) -> None:
+        line = _line({"at_ms": self.clock.wall().ms, "level": level, "event": event} | self.facts | facts)
+        if len(line) > LINE_BYTES_MAX:
+            line = _line({"at_ms": self.clock.wall().ms, "level": level, "event": event, "cut": len(line)} | self.facts)
+        with contextlib.suppress(OSError):
+            os.write(self.descriptor, line[:LINE_BYTES_MAX])
+
+
+def _line(facts: dict[str, Any]) -> bytes:
+    return (json.dumps({key: _short(value) for key, value in facts.items()}, default=repr) + "\n").encode("ascii")
+
+
+def _short(value: object) -> object:
+    return value[:FIELD_CHARS_MAX] if isinstance(value, str) else value
