@@ -1,0 +1,114 @@
+"""The supervisor's own memory of deaths: one JSON line each in a bounded file, since it has no database.
+
+A line is appended when a child dies, and at no other time.  A torn last line (power, a full disk) is skipped by the reader and
+makes the next death rewrite the file.  A rewrite replaces it whole or not at all; the folder is not synced, as an older history is
+harmless.  The file outlives the supervisor, so one that crashes again and again keeps its back-off.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import deque
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from appliance import limits
+from appliance.clock import BootInstant
+from appliance.runtime.causes import Cause
+from appliance.runtime.policy import Death
+
+NEW: Final = ".new"
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    """One death as it is written down, and as the steward is told of it.  Times are milliseconds of the boot clock."""
+
+    boot_id: str
+    name: str
+    sort: str
+    pid: int
+    start_ticks: int
+    cause: Cause
+    code: int
+    at_boot_ms: int
+    lived_ms: int
+    after_ms: int
+    degraded: bool = False
+
+    def death(self) -> Death:
+        """The part that the policy looks at."""
+        return Death(name=self.name, sort=self.sort, cause=self.cause, at=BootInstant(self.at_boot_ms), lived_ms=self.lived_ms)
+
+
+def encode(line: Line) -> bytes:
+    """The line with its end."""
+    return msgspec.json.encode(line) + b"\n"
+
+
+def decode(raw: bytes) -> list[Line]:
+    """The lines that are whole; whatever is not one is skipped."""
+    found = []
+    for text in raw.split(b"\n"):
+        with contextlib.suppress(msgspec.MsgspecError):
+            found.append(msgspec.json.decode(text, type=Line))
+    return found
+
+
+class History:
+    """The last deaths, in memory and in the file."""
+
+    __slots__ = ("_in_file", "_path", "_torn", "lines")
+
+    def __init__(self, path: Path) -> None:
+        """Read what an earlier supervisor left; no file is an empty history."""
+        raw = path.read_bytes() if path.exists() else b""
+        found = decode(raw)
+        self.lines = deque(found, maxlen=limits.DEATHS_KEPT)
+        self._path = path
+        self._in_file = len(found)
+        self._torn = not raw.endswith(b"\n") and raw != b""
+
+    def of_boot(self, boot_id: str) -> list[Death]:
+        """The deaths of this boot, oldest first; the times of others cannot be compared with it."""
+        return [line.death() for line in self.lines if line.boot_id == boot_id]
+
+    def record(self, line: Line) -> None:
+        """Remember one more death, and write it down.
+
+        Raises ``OSError`` when the disk refuses; it is remembered all the same.
+        """
+        self.lines.append(line)
+        if self._torn or self._in_file >= 2 * limits.DEATHS_KEPT:
+            _replace(self._path, b"".join(encode(each) for each in self.lines))
+            self._torn, self._in_file = False, len(self.lines)
+        else:
+            self._torn = True
+            _append(self._path, encode(line))
+            self._torn, self._in_file = False, self._in_file + 1
+
+
+def _append(path: Path, raw: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        _write(descriptor, raw)
+    finally:
+        os.close(descriptor)
+
+
+def _replace(path: Path, raw: bytes) -> None:
+    new = path.with_name(path.name + NEW)
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        _write(descriptor, raw)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    new.replace(path)
+
+
+def _write(descriptor: int, raw: bytes) -> None:
+    while raw:
+        raw = raw[os.write(descriptor, raw) :]
