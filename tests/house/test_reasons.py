@@ -10,7 +10,7 @@ import pytest
 from tests.house import tree
 from tests.house.tree import Breach, Source
 
-SILENCED = re.compile(r"#\s*(noqa|type:\s*ignore|pragma:|fmt:\s*(?:off|skip)|pylint:|mypy:)", re.IGNORECASE)
+SILENCED = re.compile(r"#\s*(noqa|type:\s*ignore|pragma:|pylint:|mypy:)", re.IGNORECASE)
 WITH_REASON = re.compile(r"#\s*(?:noqa: [A-Z0-9, ]+|type: ignore\[[a-z, -]+\])\s*(?:#|-)\s+\S.*")
 BULKHEADS_MOST = 5  # around a handler, a duty's pass, a request, a check of the doctor, and in __main__
 CATCH_ALL = re.compile(r"noqa:[^#]*\bBLE001\b")
