@@ -38,7 +38,9 @@ class HandlerError(ApplianceError, remedy="correct the handler module or take it
     """A handler was declared in a way that cannot work."""
 
 
-class UnknownKindError(ApplianceError, remedy="list the known kinds with `appliance status`, or add the handler's module to the settings", exit_code=65):
+class UnknownKindError(
+    ApplianceError, remedy="list the known kinds with `appliance status`, or add the handler's module to the settings", exit_code=65
+):
     """No handler of this kind has been declared to the ledger."""
 
 
@@ -54,7 +56,9 @@ class MoveRefusedError(ApplianceError, remedy="look at the job with `appliance j
     """The job does not stand where this verb could move it from."""
 
 
-class EngineTooOldError(ApplianceError, remedy="install apsw 3.51.3 or later: earlier engines can corrupt a WAL database", exit_code=78):
+class EngineTooOldError(
+    ApplianceError, remedy="install apsw 3.51.3 or later: earlier engines can corrupt a WAL database", exit_code=78
+):
     """The SQLite engine is below the floor that the store needs."""
 
 
@@ -62,23 +66,43 @@ class ForeignConnectionError(ApplianceError, remedy="report it: a child must ope
     """A connection was used in a process other than the one that opened it."""
 
 
-class StorageUnsuitableError(ApplianceError, remedy="put the state directory on a local filesystem (ext4, xfs, btrfs, zfs or f2fs)", exit_code=78):
+class StorageUnsuitableError(
+    ApplianceError, remedy="put the state directory on a local filesystem (ext4, xfs, btrfs, zfs or f2fs)", exit_code=78
+):
     """The filesystem does not keep the promises that the ledger stands on."""
 
 
-class StorageFailingError(ApplianceError, remedy="check the disk (`dmesg`, SMART) and its free space, then restart; nothing acknowledged was lost", exit_code=74):
+class StorageFailingError(
+    ApplianceError,
+    remedy="check the disk (`dmesg`, SMART) and its free space, then restart; nothing acknowledged was lost",
+    exit_code=74,
+):
     """A write or a sync to the ledger failed; whether the last transaction took hold is unknown."""
+
+
+class StorageFullError(
+    ApplianceError, remedy="free space on the state directory's filesystem; the appliance goes on by itself", exit_code=74
+):
+    """The disk is full; whether the last transaction took hold is unknown, and asking again is harmless."""
 
 
 class LedgerTooNewError(ApplianceError, remedy="run `appliance upgrade`, or restore a backup", exit_code=78):
     """The ledger was written by a later release."""
 
 
-class LedgerMissingError(ApplianceError, remedy="start the appliance with `appliance run`, or name its state directory with --state", exit_code=69):
+class LedgerMissingError(
+    ApplianceError, remedy="start the appliance with `appliance run`, or name its state directory with --state", exit_code=69
+):
     """There is no ledger where one was expected."""
 
 
-class TurnstileTimeoutError(ApplianceError, remedy="try again; if it stays, `appliance doctor` names the process that holds the ledger", exit_code=75):
+class TermLostError(ApplianceError, remedy="nothing to do: another process holds the term now", exit_code=75):
+    """A holder of a term found that it has passed on; its write was refused."""
+
+
+class TurnstileTimeoutError(
+    ApplianceError, remedy="try again; if it stays, `appliance doctor` names the process that holds the ledger", exit_code=75
+):
     """No turn at writing came within the bound."""
 
 
@@ -86,7 +110,9 @@ class ReadTooOldError(ApplianceError, remedy="ask for less at once, or with a li
     """A read stayed open past its age limit and was ended so that the WAL can be emptied."""
 
 
-class ForkRefusedError(ApplianceError, remedy="report it: processes are forked only from a clean, single-threaded supervisor", exit_code=70):
+class ForkRefusedError(
+    ApplianceError, remedy="report it: processes are forked only from a clean, single-threaded supervisor", exit_code=70
+):
     """A fork was asked for while threads or connections were alive."""
 
 

@@ -94,7 +94,12 @@ def job(  # noqa: PLR0913 - one keyword for each thing a vendor may say
     if len({part is None, fold is None, conclude is None}) != 1:
         message = f"the kind {kind!r} declares some of part, fold and conclude: a split needs all three"
         raise errors.HandlerError(message)
-    for name, number in (("version", version), ("schema", schema), ("time_limit_ms", time_limit_ms), ("failures_max", failures_max)):
+    for name, number in (
+        ("version", version),
+        ("schema", schema),
+        ("time_limit_ms", time_limit_ms),
+        ("failures_max", failures_max),
+    ):
         if number < 1:
             message = f"the kind {kind!r} has {name}={number}: it must be at least 1"
             raise errors.HandlerError(message)

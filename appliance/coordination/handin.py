@@ -1,0 +1,125 @@
+"""Handing in: the outcome of a lease, its result, files and follow-ups, as part of one transaction.
+
+Which function of the ledger stands for which outcome is decided here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appliance.coordination import backoff, leases, queue, splits
+from appliance.coordination.leases import Failure
+from appliance.coordination.outcomes import Done, Follow, Outcome, Reject, Retry, Snooze, Split, Unclear
+from appliance.coordination.splits import Step
+from appliance.coordination.states import Actor
+from appliance.coordination.work import Claimed, FilePlace, Submission
+from appliance.store.ledger import Transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Released:
+    """The work was not done, or not to its end, for no fault of its own."""
+
+    cause: str
+    started: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Returned:
+    """A lease with its outcome: what a worker hands in.  ``started_ms`` is ledger time; ``files`` are written and synced."""
+
+    claimed: Claimed
+    outcome: Outcome | Step | Released
+    started_ms: int | None = None
+    files: tuple[FilePlace, ...] = ()
+    backoff_ms: int = 1_000
+    chance: float = 0.5
+
+
+def hand_in(tx: Transaction, returned: Returned) -> bool:
+    """Commit one outcome; False when its fence was lost, and then nothing of it is in the ledger."""
+    lease, outcome = returned.claimed.lease, returned.outcome
+    if lease.noun == "split":
+        return _fold(tx, returned)
+    if isinstance(outcome, Released):
+        hand_back = leases.release if lease.noun == "job" else splits.release
+        return hand_back(tx, lease, started=outcome.started, cause=outcome.cause)
+    return _job(tx, returned) if lease.noun == "job" else _part(tx, returned)
+
+
+def _fold(tx: Transaction, returned: Returned) -> bool:
+    lease, outcome = returned.claimed.lease, returned.outcome
+    if isinstance(outcome, Step):
+        landed = splits.step(tx, lease, outcome, list(returned.files))
+        if landed and isinstance(outcome.end, Done):
+            _follow(tx, returned, outcome.end.then)
+        return landed
+    if isinstance(outcome, Released):
+        return splits.release(tx, lease, started=outcome.started, cause=outcome.cause)
+    return splits.fail(tx, lease, _failure(returned))
+
+
+def _job(tx: Transaction, returned: Returned) -> bool:
+    lease, outcome, started_ms = returned.claimed.lease, returned.outcome, returned.started_ms
+    if not isinstance(outcome, Done) and leases.stop(tx, lease, started=True, cause="asked to stop"):
+        return True
+    if isinstance(outcome, Done | Split):
+        return _kept(tx, returned, outcome)
+    match outcome:
+        case Snooze():
+            return leases.snooze(tx, lease, outcome.after_ms, outcome.why, started_ms)
+        case Reject():
+            return leases.reject(tx, lease, outcome.what, started_ms)
+        case Unclear():
+            return leases.doubt(tx, lease, outcome.question, started_ms)
+        case _:
+            return leases.fail(tx, lease, _failure(returned), started_ms)
+
+
+def _kept(tx: Transaction, returned: Returned, outcome: Done | Split) -> bool:
+    """An outcome whose files are kept with it."""
+    lease, started_ms = returned.claimed.lease, returned.started_ms
+    leases.keep_files(tx, list(returned.files))
+    if isinstance(outcome, Split):
+        return splits.split(tx, lease, outcome, started_ms)
+    return leases.finish(tx, lease, outcome.result, started_ms) and _follow(tx, returned, outcome.then)
+
+
+def _part(tx: Transaction, returned: Returned) -> bool:
+    lease, outcome = returned.claimed.lease, returned.outcome
+    if isinstance(outcome, Done):
+        leases.keep_files(tx, list(returned.files))
+        return splits.finish_part(tx, lease, outcome.result, returned.started_ms)
+    return splits.fail(tx, lease, _failure(returned), returned.started_ms)
+
+
+def _failure(returned: Returned) -> Failure:
+    """What counts as a failure, and when the next attempt may start."""
+    outcome = returned.outcome
+    wait_ms = backoff.delay_ms(returned.claimed.failures, returned.backoff_ms, returned.chance)
+    if isinstance(outcome, Retry):
+        if outcome.after_ms is not None:
+            wait_ms = outcome.after_ms
+        return Failure(error_class=outcome.error_class, error_text=outcome.why, after_ms=wait_ms)
+    name = type(outcome).__name__.lower()
+    text = f"a {returned.claimed.lease.noun} cannot end in {name}: {outcome!r}"
+    return Failure(error_class=f"outcome.{name}", error_text=text, after_ms=wait_ms)
+
+
+def _follow(tx: Transaction, returned: Returned, then: object) -> bool:
+    """Submit the follow-ups; their identity derives from (parent, ordinal), so no attempt adds a second set."""
+    follows = [each for each in then if isinstance(each, Follow)] if isinstance(then, list | tuple) else []
+    parent = returned.claimed.lease.id
+    asked = [
+        Submission(
+            kind=each.kind,
+            payload=each.payload,
+            work_id=f"then:{parent}:{ordinal}",
+            priority=each.priority,
+            after_ms=each.after_ms,
+            parent_id=parent,
+        )
+        for ordinal, each in enumerate(follows)
+    ]
+    queue.submit(tx, asked, Actor.WORKER)
+    return True

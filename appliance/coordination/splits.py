@@ -1,0 +1,179 @@
+"""Split and fold: one job in many parts, folded strictly in order.
+
+Invariant: ``folded <= opened <= folded + width``, so storage follows the window; a part's row and files go in the transaction
+that folded it; whoever folds holds the split's own fence, and every write of a fold carries it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from appliance import limits
+from appliance.coordination import leases
+from appliance.coordination.leases import Failure, bound, late
+from appliance.coordination.outcomes import Done, FoldOutcome, Json, Outcome, Redo, Reject, Retry, Split, Unclear
+from appliance.coordination.states import Actor
+from appliance.coordination.work import FilePlace, Lease, cut, digest, encode
+from appliance.store.ledger import Transaction
+from appliance.store.statements import load
+
+SQL: Final = load("appliance.coordination", "splits.sql")
+CARRIED_BYTES_MAX: Final = 4 << 20  # what a fold carries from part to part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What a holder of a fold did: how far it came, what it carries, its output, and what should happen next.
+
+    ``redo`` is (ordinal, attempt, params) of a part to be measured again; ``end`` the outcome of a fold that is complete or
+    cannot go on.
+    """
+
+    folded: int
+    carried: Json
+    output_bytes: int
+    redo: tuple[int, int, Redo] | None = None
+    end: Outcome | FoldOutcome | None = None
+
+
+def split(tx: Transaction, lease: Lease, outcome: Split, started_ms: int | None) -> bool:
+    """Turn a leased job into one that gathers its parts."""
+    facts = bound(tx, lease, started_ms) | {
+        "parts": outcome.count,
+        "width": outcome.window,
+        "when_dead": outcome.on_dead,
+        "carried": encode(outcome.state, CARRIED_BYTES_MAX, "state of the fold"),
+    }
+    if not tx.row(SQL["open_split"], facts):
+        return late(tx, lease, "split")
+    tx.row(SQL["split"], facts)
+    _widen(tx, facts)
+    return True
+
+
+def _widen(tx: Transaction, facts: dict[str, Any]) -> None:
+    """Open the parts that the window lets in."""
+    row = tx.row(SQL["widen"], facts)
+    if row:
+        tx.rows(SQL["open_parts"], facts | {"opened": row[0]})
+        tx.topics.add("work")
+
+
+def finish_part(tx: Transaction, lease: Lease, result: Json, started_ms: int | None) -> bool:
+    """A part is measured; its files' rows are kept before, in the same transaction."""
+    value = encode(result, limits.RESULT_BYTES_MAX, "result of the part")
+    if not tx.row(SQL["finish_part"], bound(tx, lease, started_ms) | {"value": value}):
+        return late(tx, lease, "finish")
+    _offer(tx, lease, Actor.HOLDER)
+    return True
+
+
+def fail(tx: Transaction, lease: Lease, failure: Failure, started_ms: int | None = None) -> bool:
+    """``leases.fail`` for a part or a fold; where that buried it, the fold takes it as missing or its job counts a failure."""
+    return leases.fail(tx, lease, failure, started_ms) and _after_loss(tx, lease, failure.actor)
+
+
+def release(tx: Transaction, lease: Lease, *, started: bool, cause: str, actor: Actor = Actor.HOLDER) -> bool:
+    """``leases.release`` for a part or a fold, with the same consequence when it was started too often."""
+    return leases.release(tx, lease, started=started, cause=cause, actor=actor) and _after_loss(tx, lease, actor)
+
+
+def _after_loss(tx: Transaction, lease: Lease, actor: Actor) -> bool:
+    _offer(tx, lease, actor)
+    row = tx.row(SQL["gathering_dead"], {"id": lease.id})
+    if row:
+        id_, attempt, text = row
+        job = Lease(noun="job", id=id_, attempt=attempt, fence=attempt)
+        leases.fail(tx, job, Failure(error_class="part", error_text=text or "", actor=actor))
+        forget(tx, job)
+    return True
+
+
+def stop_asked(tx: Transaction) -> list[int]:
+    """End the gathering jobs that somebody asked to cancel, their parts with them; their ids.  The steward's."""
+    stopped = []
+    for id_, attempt in tx.rows(SQL["gathering_asked"]):
+        job = Lease(noun="job", id=id_, attempt=attempt, fence=attempt)
+        if leases.stop(tx, job, started=False, cause="cancelled while gathering", actor=Actor.STEWARD):
+            forget(tx, job)
+            stopped.append(id_)
+    return stopped
+
+
+def _offer(tx: Transaction, lease: Lease, actor: Actor) -> None:
+    if tx.row(SQL["offer"], {"id": lease.id, "attempt": lease.attempt, "actor": actor, "now": tx.now.ms}):
+        tx.topics.add("work")
+
+
+def forget(tx: Transaction, lease: Lease) -> None:
+    """Drop the parts, the split and the files of a gathering that came to no result."""
+    facts = {"id": lease.id, "attempt": lease.attempt}
+    for name in ("forget_parts", "forget_split", "forget_files"):
+        tx.rows(SQL[name], facts)
+
+
+def step(tx: Transaction, lease: Lease, done: Step, files: list[FilePlace]) -> bool:
+    """Commit what a holder of a fold did: state, length and the folded parts' deletion together, or the end of the job."""
+    facts = bound(tx, lease) | {
+        "folded": done.folded,
+        "carried": encode(done.carried, CARRIED_BYTES_MAX, "state of the fold"),
+        "output_fence": lease.fence,
+        "output_bytes": done.output_bytes,
+    }
+    if isinstance(done.end, Done):
+        return _conclude(tx, lease, facts, done.end, files)
+    if isinstance(done.end, Retry):
+        failure = Failure(error_class=done.end.error_class, error_text=done.end.why)
+        return fail(tx, lease, failure)
+    if isinstance(done.end, Reject | Unclear):
+        return _give_up(tx, lease, facts, done.end)
+    if done.redo:
+        _redo(tx, facts, done.redo)
+    if not tx.row(SQL["step"], facts):
+        return late(tx, lease, "step")
+    _forget_folded(tx, facts)
+    _widen(tx, facts)
+    tx.topics.add("work")
+    return True
+
+
+def _forget_folded(tx: Transaction, facts: dict[str, Any]) -> None:
+    tx.rows(SQL["forget_folded"], facts)
+    tx.rows(SQL["forget_folded_files"], facts)
+
+
+def _redo(tx: Transaction, facts: dict[str, Any], redo: tuple[int, int, Redo]) -> None:
+    ordinal, attempt, outcome = redo
+    params = encode(outcome.params, limits.TEXT_CHARS_MAX, "params of the part")
+    again = facts | {"ordinal": ordinal}
+    if tx.row(SQL["redo_part"], again | {"job_attempt": facts["attempt"], "attempt": attempt, "params": params}):
+        tx.rows(SQL["forget_part_files"], again)
+
+
+def _conclude(tx: Transaction, lease: Lease, facts: dict[str, Any], end: Done, files: list[FilePlace]) -> bool:
+    value = encode(end.result, limits.RESULT_BYTES_MAX, "result")
+    if not tx.row(SQL["finish_split"], facts):
+        return late(tx, lease, "fold")
+    tx.rows(SQL["keep_fold_result"], facts | {"value": value, "sha256": digest(value)})
+    leases.keep_files(tx, files)
+    tx.row(SQL["fold"], facts)
+    tx.rows(SQL["forget_parts"], facts)
+    _forget_folded(tx, facts)
+    tx.topics.add("ends")
+    return True
+
+
+def _give_up(tx: Transaction, lease: Lease, facts: dict[str, Any], end: Reject | Unclear) -> bool:
+    """The fold says that the job cannot come to a result: its split ends first, which proves the fence."""
+    text = end.what if isinstance(end, Reject) else end.question
+    why = {"error_class": "fold", "error_text": cut(text), "actor": Actor.HOLDER, "cause": cut(text)}
+    if not tx.row(SQL["bury_fold"], facts | why):
+        return late(tx, lease, "fold")
+    job = Lease(noun="job", id=lease.id, attempt=lease.attempt, fence=lease.attempt)
+    if isinstance(end, Reject):
+        leases.reject(tx, job, text, None)
+    else:
+        leases.doubt(tx, job, text, None)
+    forget(tx, job)
+    return True

@@ -1,0 +1,142 @@
+"""The values that pass between the ledger and those who work: what is submitted, what was claimed, and the right to act on it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import Literal, NewType
+
+from appliance import errors, limits
+from appliance.coordination.outcomes import Json
+
+JobId = NewType("JobId", int)
+Fence = NewType("Fence", int)
+Holder = NewType("Holder", str)
+Noun = Literal["job", "part", "split"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """Work that somebody asks for.
+
+    ``work_id`` names the work within its kind; without one it is the digest of the payload, so asking twice is asking once.
+    ``version`` asks for one processing version; ``again`` asks for a further round of work that was done before.
+    """
+
+    kind: str
+    payload: Json = None
+    work_id: str | None = None
+    version: int | None = None
+    again: bool = False
+    priority: int = 0
+    after_ms: int = 0
+    source: str | None = None
+    correlation: str | None = None
+    parent_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submitted:
+    """The answer: the job that stands for the work, whether it is new, and its state."""
+
+    id: JobId
+    state: str
+    new: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """The right to act on a job, a part or a fold: its key and its fence.
+
+    ``attempt`` is the job's; for a part and a fold it says which split they belong to, and ``fence`` is their own.
+    """
+
+    noun: Noun
+    id: JobId
+    attempt: int
+    fence: int
+    ordinal: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePlace:
+    """A file of an attempt: the row that names it.  ``ordinal`` is -1 for the job's own files."""
+
+    id: JobId
+    attempt: int
+    ordinal: int
+    part_attempt: int
+    name: str
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folding:
+    """What a claimed fold starts from: its place, what it carries, its output so far, and the parts that have an answer."""
+
+    parts: int
+    folded: int
+    carried: Json
+    output_fence: int
+    output_bytes: int
+    answers: tuple[Answered, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A part with an answer, in its place in the order."""
+
+    ordinal: int
+    dead: bool
+    attempt: int
+    params: dict[str, Json]
+    result: Json
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """A lease with all that its handler needs."""
+
+    lease: Lease
+    kind: str
+    version: int
+    rank: int
+    payload: Json
+    failures: int
+    failures_max: int
+    params: dict[str, Json] = field(default_factory=dict)
+    files: tuple[FilePlace, ...] = ()
+    folding: Folding | None = None
+
+
+def encode(value: Json, bytes_max: int, what: str) -> str:
+    """Canonical JSON: sorted keys, no white space, no NaN.
+
+    Raises ``PayloadError`` for a value that is not JSON, nests too deep, or is over ``bytes_max`` bytes of UTF-8.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+        size = len(text.encode("utf-8"))
+    except (TypeError, ValueError, RecursionError, UnicodeEncodeError) as error:
+        message = f"the {what} is not JSON: {error}"
+        raise errors.PayloadError(message) from error
+    if size > bytes_max:
+        message = f"the {what} has {size} bytes, {bytes_max} are allowed: put large data into a file and name its path"
+        raise errors.PayloadError(message)
+    return text
+
+
+def digest(text: str) -> str:
+    """The SHA-256 of canonical JSON, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def cut(text: str | None) -> str | None:
+    """A text bounded for the ledger, with no lone surrogates."""
+    if text is None:
+        return None
+    clean = text.encode("utf-8", "replace").decode("utf-8")
+    return clean if len(clean) <= limits.TEXT_CHARS_MAX else clean[: limits.TEXT_CHARS_MAX - 1] + "…"

@@ -1,0 +1,206 @@
+"""``ledger.db``: what must survive.  One writer thread of a process owns one ``Ledger``.
+
+Promises
+    A transaction that returned is on the disk: every commit is ``synchronous=FULL`` and nothing weaker is ever mixed in.
+    "Database is locked" never surfaces: writers queue at the turnstile, then begin immediate.
+    A read fetches fully and ends; one that lasts past its age limit is ended.
+
+Invariant
+    While a transaction is open the process holds the turn, and no code but SQL and plain Python runs: no I/O, no handler.
+
+It never
+    commits twice, retries a commit, or calls a commit that raised a "no": after a failed sync the transaction may come back at
+    the next start, so ``StorageFailingError`` means "unknown", and asking again with the same identity is harmless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import apsw
+
+from appliance import errors, limits
+from appliance.clock import Clock, LedgerInstant
+from appliance.store.engine import BUSY_MS, Guard, connect, require_engine
+from appliance.store.turnstile import TurnPage, Turnstile
+from appliance.store.wake import Waker
+
+LEDGER: Final = "ledger.db"
+PROGRESS_STEPS: Final = 20_000  # virtual machine steps between two looks at a read's age
+Row = tuple[Any, ...]
+Bindings = Mapping[str, Any] | Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a ledger lives and how its storage is to be treated.
+
+    ``safe_overwrite`` says that a torn write cannot damage its neighbours (powersafe overwrite: battery-backed or server-grade
+    disks); unless configured, it is not assumed.  ``synchronous`` and ``vfs`` are for the power-cut tests alone.
+    """
+
+    state: Path
+    runtime: Path
+    safe_overwrite: bool = False
+    synchronous: Literal["full", "normal"] = "full"
+    vfs: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """An open write transaction: ``now`` is one instant for all of it, ``topics`` are woken after its commit."""
+
+    connection: apsw.Connection
+    now: LedgerInstant
+    topics: set[str] = field(default_factory=set)
+
+    def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
+        """All rows of one statement."""
+        return self.connection.execute(sql, bindings).fetchall()
+
+    def row(self, sql: str, bindings: Bindings = ()) -> Row | None:
+        """The first row, or None; the statement is run to its end."""
+        rows = self.connection.execute(sql, bindings).fetchall()
+        return rows[0] if rows else None
+
+    def each(self, sql: str, bindings: Iterable[Bindings]) -> list[Row]:
+        """The rows of one statement for many bindings, in order."""
+        return self.connection.executemany(sql, bindings).fetchall()
+
+
+class Ledger:
+    """An open ledger: ``write()`` for a transaction, ``read()`` for a bounded read."""
+
+    def __init__(self, place: Place, clock: Clock, start_ticks: int) -> None:
+        """Open an existing ledger.
+
+        Raises ``EngineTooOldError``, and ``LedgerMissingError`` where there is none.  ``start_ticks`` is this process's start
+        time, which with its pid names it on the turnstile's page.
+        """
+        require_engine()
+        if not (place.state / LEDGER).exists():
+            message = f"there is no ledger in {place.state}"
+            raise errors.LedgerMissingError(message)
+        self.place = place
+        self._guard = Guard()
+        self._clock = clock
+        self._connection = connect(place.state / LEDGER, psow=place.safe_overwrite, vfs=place.vfs)
+        self._connection.execute(f"PRAGMA synchronous = {place.synchronous}")
+        self._connection.execute("PRAGMA wal_autocheckpoint = 0")
+        self._page = TurnPage(place.runtime)
+        self._turnstile = Turnstile(place.state, self._page, clock, start_ticks)
+        self._waker = Waker(place.runtime)
+        self._clock = clock.with_offset(self._offset_ms())
+
+    def _offset_ms(self) -> int:
+        rows: list[Row] = self._connection.execute("SELECT offset_ms FROM ledger").fetchall()
+        offset: int = rows[0][0]
+        return offset
+
+    @property
+    def clock(self) -> Clock:
+        """The clock whose ``ledger()`` is this ledger's time."""
+        return self._clock
+
+    def failing(self) -> bool:
+        """Whether a sync failed: intake must refuse, reads may go on."""
+        return self._page.failing()
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        """One transaction, in turn.
+
+        On an exception inside, nothing of it remains.  Raises ``StorageFailingError`` when the storage is failing, or fails
+        now: then it is unknown whether the transaction took hold.
+        """
+        self._guard.check()
+        with self._turnstile, self._storage():
+            self._refuse_failing()
+            self._connection.execute("BEGIN IMMEDIATE")
+            transaction = Transaction(self._connection, self._clock.ledger())
+            try:
+                yield transaction
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(apsw.Error):
+                    if self._connection.in_transaction:
+                        self._connection.execute("ROLLBACK")
+                raise
+        if transaction.topics:
+            self._waker.wake(transaction.topics)
+
+    def _refuse_failing(self) -> None:
+        if self._page.failing():
+            message = "the ledger's storage failed a sync; nothing new is taken in until a restart finds it well"
+            raise errors.StorageFailingError(message)
+
+    @contextmanager
+    def _storage(self) -> Iterator[None]:
+        """Give the engine's storage errors their meaning here."""
+        try:
+            yield
+        except apsw.FullError as error:
+            message = f"the disk is full ({error}); whether the last transaction took hold is unknown"
+            raise errors.StorageFullError(message) from error
+        except (apsw.IOError, apsw.CorruptError, apsw.NotADBError) as error:
+            self._page.latch_failing(self._clock.boot())
+            message = f"the ledger raised {type(error).__name__}: {error}; whether the last transaction took hold is unknown"
+            raise errors.StorageFailingError(message) from error
+        except apsw.BusyError as error:
+            message = "a program that does not queue at the turnstile holds the ledger"
+            raise errors.TurnstileTimeoutError(message) from error
+
+    def read(self, sql: str, bindings: Bindings = (), *, rows_max: int = limits.READ_ROWS_MAX) -> list[Row]:
+        """All rows of a query, at most ``rows_max`` of them.
+
+        Raises ``ReadTooOldError`` past ``limits.READ_MS_MAX``.
+        """
+        self._guard.check()
+        deadline = self._clock.boot() + limits.READ_MS_MAX
+        self._connection.set_progress_handler(lambda: self._clock.boot() > deadline, PROGRESS_STEPS)
+        try:
+            cursor = self._connection.execute(sql, bindings)
+            rows = [row for row, _ in zip(cursor, range(rows_max), strict=False)]
+            cursor.close(force=True)
+        except apsw.InterruptError as error:
+            message = f"a read was ended after {limits.READ_MS_MAX} ms"
+            raise errors.ReadTooOldError(message) from error
+        finally:
+            self._connection.set_progress_handler(None)
+        return rows
+
+    def checkpoint(self) -> tuple[int, int]:
+        """Move the WAL into the file and empty it if no reader stands in the way; (pages in the WAL, pages moved).
+
+        A step of its own, never part of a COMMIT: a checkpoint that fails must not make a finished commit look failed.
+        Raises ``StorageFailingError`` when a write or sync of it fails.
+        """
+        self._guard.check()
+        with self._turnstile, self._storage():
+            self._refuse_failing()
+            self._connection.set_busy_timeout(0)
+            try:
+                return self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.BusyError:
+                return self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            finally:
+                self._connection.set_busy_timeout(BUSY_MS)
+
+    def wal_bytes(self) -> int:
+        """The size of the WAL; a stat, which opens nothing."""
+        try:
+            return (self.place.state / f"{LEDGER}-wal").stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def close(self) -> None:
+        """Close all; the WAL stays for the steward to empty."""
+        self._guard.check()
+        self._connection.close()
+        self._turnstile.close()
+        self._page.close()
+        self._waker.close()
