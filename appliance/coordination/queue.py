@@ -22,6 +22,7 @@ from appliance.coordination.work import (
     cut,
     digest,
     encode,
+    is_text,
 )
 from appliance.store.ledger import Ledger, Transaction
 from appliance.store.statements import load
@@ -38,11 +39,16 @@ def bindings(submission: Submission) -> dict[str, Any]:
     """
     payload = encode(submission.payload, limits.PAYLOAD_BYTES_MAX, "payload")
     work_id = digest(payload) if submission.work_id is None else submission.work_id
-    if not 0 < len(work_id) <= limits.WORK_ID_CHARS_MAX or "\0" in work_id:
-        message = f"a work id has 1 to {limits.WORK_ID_CHARS_MAX} characters and no NUL"
+    if not 0 < len(work_id) <= limits.WORK_ID_CHARS_MAX or "\0" in work_id or not is_text(work_id):
+        message = f"a work id has 1 to {limits.WORK_ID_CHARS_MAX} characters, no NUL and no lone surrogates"
         raise errors.PayloadError(message)
-    if abs(submission.priority) > limits.PRIORITY_MOST or submission.after_ms < 0:
-        message = f"a priority is from -{limits.PRIORITY_MOST} to {limits.PRIORITY_MOST}, a delay is not negative"
+    if not is_text(submission.kind) or not 0 < (1 if submission.version is None else submission.version) <= limits.VERSION_MOST:
+        message = f"a kind is a name, a version is from 1 to {limits.VERSION_MOST}"
+        raise errors.PayloadError(message)
+    if abs(submission.priority) > limits.PRIORITY_MOST or not 0 <= submission.after_ms <= limits.AFTER_MS_MAX:
+        message = (
+            f"a priority is from -{limits.PRIORITY_MOST} to {limits.PRIORITY_MOST}, a delay from 0 to {limits.AFTER_MS_MAX} ms"
+        )
         raise errors.PayloadError(message)
     return {
         "kind": submission.kind,

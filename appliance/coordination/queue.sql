@@ -3,8 +3,11 @@
 INSERT INTO job (kind, work_id, version, round, state, rank, due_ms, priority, schema, payload, source, correlation,
                  parent_id, failures_max, submitted_ms, move, actor, cause, moved_ms)
 SELECT kind.kind, :work_id, coalesce(:version, kind.version),
-       CASE WHEN :again THEN coalesce((SELECT max(old.round) + 1 FROM job AS old WHERE old.kind = :kind AND old.work_id = :work_id
-                                          AND old.version = coalesce(:version, kind.version)), 0) ELSE 0 END,
+       CASE WHEN :again THEN coalesce((SELECT max(round) + 1 FROM (
+              SELECT round FROM job WHERE kind = :kind AND work_id = :work_id AND version = coalesce(:version, kind.version)
+              UNION ALL
+              SELECT round FROM past WHERE kind = :kind AND work_id = :work_id AND version = coalesce(:version, kind.version))), 0)
+            ELSE 0 END,
        CASE WHEN :due_ms > :now THEN 'planned' ELSE 'ready' END,
        :due_ms - :priority * :head_start_ms, :due_ms, :priority, kind.schema, :payload, :source, :correlation,
        :parent_id, kind.failures_max, :now, 'submit', :actor, :cause, :now

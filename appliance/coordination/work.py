@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NewType
 
@@ -126,12 +127,31 @@ def encode(value: Json, bytes_max: int, what: str) -> str:
     if size > bytes_max:
         message = f"the {what} has {size} bytes, {bytes_max} are allowed: put large data into a file and name its path"
         raise errors.PayloadError(message)
+    if text.count("[") + text.count("{") > limits.JSON_DEPTH_MOST and _deeper(value, limits.JSON_DEPTH_MOST):
+        message = f"the {what} nests deeper than {limits.JSON_DEPTH_MOST}"
+        raise errors.PayloadError(message)
     return text
+
+
+def _deeper(value: Json, most: int) -> bool:
+    """Whether lists and objects stand inside each other more than ``most`` times: what reads it may have no room to go deeper."""
+    if not isinstance(value, Mapping | list | tuple):
+        return False
+    return most == 0 or any(_deeper(inner, most - 1) for inner in (value.values() if isinstance(value, Mapping) else value))
 
 
 def digest(text: str) -> str:
     """The SHA-256 of canonical JSON, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def is_text(text: str) -> bool:
+    """Whether a string is Unicode text; one with lone surrogates cannot be stored."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def cut(text: str | None) -> str | None:
