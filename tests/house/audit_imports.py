@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 from typing import NamedTuple
 
-CODE = (".py", ".pyc", ".so")
+CODE = (".py", ".pyc", ".so", ".sql")  # the statements beside a noun are its code too
 ACTS = (
     *("open", "socket.", "subprocess.", "sqlite3.", "shutil.", "tempfile.", "urllib.", "webbrowser.", "fcntl.", "signal."),
     *("os.fork", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "os.putenv", "os.unsetenv", "os.chdir"),
