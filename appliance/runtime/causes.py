@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from dataclasses import dataclass
 from enum import StrEnum, unique
@@ -35,7 +34,7 @@ TIME_SIGNALS = frozenset({signal.SIGXCPU, signal.SIGALRM, signal.SIGVTALRM, sign
 
 
 def cause(code: int, facts: Facts) -> Cause:
-    """The cause of a death by its exit code (negative: the signal's number) and the facts.
+    """The cause of a death by its exit code (minus the signal's number, as ``os.waitstatus_to_exitcode`` has it) and the facts.
 
     What we did ourselves comes first, since we know it; but a child that was asked to stop and then crashes or is killed by the
     kernel is named for that, as this must be seen.  A SIGKILL counts as the kernel's when its counter of out-of-memory kills moved.
@@ -49,8 +48,3 @@ def cause(code: int, facts: Facts) -> Cause:
     if code < 0:
         return Cause.SIGNAL
     return facts.killed_for or Cause.EXITED
-
-
-def code_of(wait_status: int) -> int:
-    """The exit code of a wait status: 0 to 255, or minus the signal's number (``os.waitstatus_to_exitcode``)."""
-    return os.waitstatus_to_exitcode(wait_status)

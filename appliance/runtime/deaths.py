@@ -18,7 +18,8 @@ import msgspec
 from appliance import limits
 from appliance.clock import BootInstant
 from appliance.runtime.causes import Cause
-from appliance.runtime.policy import Death
+from appliance.runtime.identity import Process
+from appliance.runtime.policy import Death, Degrade, Restart
 
 NEW: Final = ".new"
 
@@ -43,9 +44,26 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Fals
         return Death(name=self.name, sort=self.sort, cause=self.cause, at=BootInstant(self.at_boot_ms), lived_ms=self.lived_ms)
 
 
-def encode(line: Line) -> bytes:
+def line(dead: Death, process: Process, code: int, what: Restart | Degrade) -> Line:
+    """The line of a death, and of what follows from it."""
+    return Line(
+        boot_id=process.boot_id,
+        name=dead.name,
+        sort=dead.sort,
+        pid=process.pid,
+        start_ticks=process.start_ticks,
+        cause=dead.cause,
+        code=code,
+        at_boot_ms=dead.at.ms,
+        lived_ms=dead.lived_ms,
+        after_ms=what.after_ms,
+        degraded=isinstance(what, Degrade),
+    )
+
+
+def encode(death: Line) -> bytes:
     """The line with its end."""
-    return msgspec.json.encode(line) + b"\n"
+    return msgspec.json.encode(death) + b"\n"
 
 
 def decode(raw: bytes) -> list[Line]:
@@ -75,18 +93,18 @@ class History:
         """The deaths of this boot, oldest first; the times of others cannot be compared with it."""
         return [line.death() for line in self.lines if line.boot_id == boot_id]
 
-    def record(self, line: Line) -> None:
+    def record(self, death: Line) -> None:
         """Remember one more death, and write it down.
 
         Raises ``OSError`` when the disk refuses; it is remembered all the same.
         """
-        self.lines.append(line)
+        self.lines.append(death)
         if self._torn or self._in_file >= 2 * limits.DEATHS_KEPT:
             _replace(self._path, b"".join(encode(each) for each in self.lines))
             self._torn, self._in_file = False, len(self.lines)
         else:
             self._torn = True
-            _append(self._path, encode(line))
+            _append(self._path, encode(death))
             self._torn, self._in_file = False, self._in_file + 1
 
 

@@ -30,6 +30,7 @@ class Pace:
     jitter: float = limits.RESTART_JITTER
 
 
+DEFAULT_PACE = Pace()
 STEWARD_PACE = Pace(most_ms=limits.RESTART_STEWARD_MS_MAX)
 
 
