@@ -95,7 +95,7 @@ class Box:
     def hand_in(self, claimed: Claimed, outcome: Outcome | Step | Released, files: tuple[FilePlace, ...] = ()) -> bool:
         """One outcome in a transaction of its own."""
         with self.ledger.write() as tx:
-            return handin.hand_in(tx, Returned(claimed=claimed, outcome=outcome, started_ms=tx.now.ms, files=files))
+            return handin.hand_in(tx, Returned(claimed=claimed, outcome=outcome, started=tx.now, files=files))
 
     def job(self, id_: JobId, columns: str = "state") -> Any:  # noqa: ANN401 - a column of any type
         """Columns of a job: a value when it is one, else a tuple."""
