@@ -17,12 +17,14 @@ from appliance.clock import SYSTEM, BootInstant
 from appliance.errors import SettingsError
 from appliance.log import Log
 from appliance.runtime.causes import Cause
+from appliance.runtime.hands import Watch
 from appliance.runtime.policy import Pace
 from appliance.runtime.program import Kind, Program
 from appliance.runtime.rescue import Held
 from appliance.runtime.seats import Seat
 from appliance.runtime.supervisor import supervise
 from appliance.site import boot
+from tests.crash import calling
 
 SLEEPER = "import signal, sys; open(sys.argv[1], 'w').close(); signal.pause()"
 QUICK = Pace(first_ms=20, most_ms=2_000, window_ms=120_000)
@@ -75,6 +77,15 @@ def mother(seat: Seat) -> int:
     return steady(seat)
 
 
+def maker(seat: Seat) -> int:
+    """Have a hand wait for ever."""
+    hand = calling.hand()
+    leave_word(seat)
+    scratch = Path(seat.argument["folder"])
+    hand.perform(calling.call("bad.sleep", scratch, str(scratch / "hand.pid")), Watch(limit_ms=600_000, wake=[seat.stop]))
+    return 0
+
+
 def steward(seat: Seat) -> int:
     """Keep every line about deaths, and ask for the kill that the test wants."""
     assert seat.deaths is not None
@@ -123,6 +134,7 @@ def program(folder: Path, address: str | None) -> Program:
             Kind(name="crasher", main=crasher, pace=QUICK),
             Kind(name="raiser", main=raiser, pace=QUICK),
             Kind(name="mother", main=mother, beats=True, pace=QUICK),
+            Kind(name="maker", main=maker, pace=QUICK),
             Kind(name="steward", main=steward, beats=True, wants_deaths=True, pace=QUICK),
         ),
         prepare=lambda _seat: prepare(folder),
@@ -136,4 +148,6 @@ def program(folder: Path, address: str | None) -> Program:
 
 
 if __name__ == "__main__":
-    sys.exit(supervise(program(Path(sys.argv[1]), sys.argv[2] if sys.argv[2:] else None), clock=SYSTEM, log=Log()))
+    sys.exit(
+        supervise(program(Path(sys.argv[1]), sys.argv[2] if sys.argv[2:] else None), clock=SYSTEM, log=Log(wall_ms=SYSTEM.wall_ms))
+    )

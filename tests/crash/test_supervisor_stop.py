@@ -70,6 +70,36 @@ def test_nothing_of_ours_is_left_two_seconds_after_the_supervisor_was_killed(sta
     until(lambda: all(map(gone, pids)), seconds=2, what="end of the children")
 
 
+def hand_of(troupe: Troupe) -> int:
+    """The pid of the hand that is at work."""
+    path = troupe.folder / "hand.pid"
+    return int(until(lambda: path.exists() and path.read_text(), what="a hand at work"))
+
+
+def test_a_hand_does_not_outlive_its_worker_or_the_supervisor(stage: Stage) -> None:
+    """Killed, the worker cannot end its hand any more; the kernel does."""
+    troupe = stage(("w", "maker"))
+    worker, hand = troupe.up("w"), hand_of(troupe)
+    os.kill(worker, signal.SIGKILL)
+    until(lambda: gone(hand), seconds=2, what="end of the hand")
+    (troupe.folder / "hand.pid").unlink()
+    worker, hand = troupe.up("w", besides=worker), hand_of(troupe)
+    troupe.process.kill()
+    until(lambda: gone(hand) and gone(worker), seconds=2, what="end of worker and hand")
+
+
+def test_a_stop_interrupts_a_hand_at_work(stage: Stage) -> None:
+    """The worker's wake-up ends the call, and the worker ends in time."""
+    troupe = stage(("w", "maker"))
+    worker, hand = troupe.up("w"), hand_of(troupe)
+    asked = time.monotonic()
+    troupe.send(signal.SIGTERM)
+    assert troupe.process.wait(10) == 0
+    assert time.monotonic() - asked < 0.9
+    assert gone(worker)
+    assert gone(hand)
+
+
 def test_a_stop_at_any_moment_of_the_start_is_obeyed(stage: Stage) -> None:
     """A TERM that lands in a child just forked, before its handlers stand, must not be swallowed."""
     generator = random.Random(1)
