@@ -6,7 +6,9 @@ Which function of the ledger stands for which outcome is decided here and nowher
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
+from appliance.clock import LedgerInstant
 from appliance.coordination import backoff, leases, queue, splits
 from appliance.coordination.leases import Failure
 from appliance.coordination.outcomes import Done, Follow, Outcome, Reject, Retry, Snooze, Split, Unclear
@@ -14,6 +16,8 @@ from appliance.coordination.splits import Step
 from appliance.coordination.states import Actor
 from appliance.coordination.work import Claimed, FilePlace, Submission
 from appliance.store.ledger import Transaction
+
+DIED: Final = "died."  # how the error class begins when a process died over its work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,25 +30,23 @@ class Released:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned:
-    """A lease with its outcome: what a worker hands in.  ``started_ms`` is ledger time; ``files`` are written and synced."""
+    """A lease with its outcome: what a worker hands in, with when it began.  ``files`` are written and synced."""
 
     claimed: Claimed
     outcome: Outcome | Step | Released
-    started_ms: int | None = None
+    started: LedgerInstant | None = None
     files: tuple[FilePlace, ...] = ()
     backoff_ms: int = 1_000
     chance: float = 0.5
 
 
 def hand_in(tx: Transaction, returned: Returned) -> bool:
-    """Commit one outcome; False when its fence was lost, and then nothing of it is in the ledger."""
-    lease, outcome = returned.claimed.lease, returned.outcome
-    if lease.noun == "split":
-        return _fold(tx, returned)
-    if isinstance(outcome, Released):
-        hand_back = leases.release if lease.noun == "job" else splits.release
-        return hand_back(tx, lease, started=outcome.started, cause=outcome.cause)
-    return _job(tx, returned) if lease.noun == "job" else _part(tx, returned)
+    """Commit one outcome; False when its fence was lost, and then nothing of it is in the ledger.
+
+    Raises ``PayloadError`` and ``UnknownKindError`` for an outcome that cannot be kept; the transaction is then to be given up.
+    """
+    land = {"job": _job, "part": _part, "split": _fold}[returned.claimed.lease.noun]
+    return land(tx, returned)
 
 
 def _fold(tx: Transaction, returned: Returned) -> bool:
@@ -60,12 +62,18 @@ def _fold(tx: Transaction, returned: Returned) -> bool:
 
 
 def _job(tx: Transaction, returned: Returned) -> bool:
-    lease, outcome, started_ms = returned.claimed.lease, returned.outcome, returned.started_ms
-    if not isinstance(outcome, Done) and leases.stop(tx, lease, started=True, cause="asked to stop"):
+    lease, outcome = returned.claimed.lease, returned.outcome
+    began = not isinstance(outcome, Released) or outcome.started
+    if not isinstance(outcome, Done) and leases.stop(tx, lease, started=began, cause="asked to stop"):
         return True
-    if isinstance(outcome, Done | Split):
-        return _kept(tx, returned, outcome)
+    return _kept(tx, returned, outcome) if isinstance(outcome, Done | Split) else _not_done(tx, returned)
+
+
+def _not_done(tx: Transaction, returned: Returned) -> bool:
+    lease, outcome, started_ms = returned.claimed.lease, returned.outcome, _started_ms(returned)
     match outcome:
+        case Released():
+            return leases.release(tx, lease, started=outcome.started, cause=outcome.cause)
         case Snooze():
             return leases.snooze(tx, lease, outcome.after_ms, outcome.why, started_ms)
         case Reject():
@@ -78,25 +86,39 @@ def _job(tx: Transaction, returned: Returned) -> bool:
 
 def _kept(tx: Transaction, returned: Returned, outcome: Done | Split) -> bool:
     """An outcome whose files are kept with it."""
-    lease, started_ms = returned.claimed.lease, returned.started_ms
-    leases.keep_files(tx, list(returned.files))
+    lease, started_ms = returned.claimed.lease, _started_ms(returned)
     if isinstance(outcome, Split):
-        return splits.split(tx, lease, outcome, started_ms)
-    return leases.finish(tx, lease, outcome.result, started_ms) and _follow(tx, returned, outcome.then)
+        landed = splits.split(tx, lease, outcome, started_ms)
+    else:
+        landed = leases.finish(tx, lease, outcome.result, started_ms) and _follow(tx, returned, outcome.then)
+    if landed:
+        leases.keep_files(tx, list(returned.files))
+    return landed
 
 
 def _part(tx: Transaction, returned: Returned) -> bool:
     lease, outcome = returned.claimed.lease, returned.outcome
+    if isinstance(outcome, Released):
+        return splits.release(tx, lease, started=outcome.started, cause=outcome.cause)
     if isinstance(outcome, Done):
-        leases.keep_files(tx, list(returned.files))
-        return splits.finish_part(tx, lease, outcome.result, returned.started_ms)
-    return splits.fail(tx, lease, _failure(returned), returned.started_ms)
+        if landed := splits.finish_part(tx, lease, outcome.result, _started_ms(returned)):
+            leases.keep_files(tx, list(returned.files))
+        return landed
+    if isinstance(outcome, Reject | Unclear):
+        return splits.give_up_part(tx, lease, outcome, _started_ms(returned))
+    return splits.fail(tx, lease, _failure(returned), _started_ms(returned))
+
+
+def _started_ms(returned: Returned) -> int | None:
+    return None if returned.started is None else returned.started.ms
 
 
 def _failure(returned: Returned) -> Failure:
     """What counts as a failure, and when the next attempt may start."""
     outcome = returned.outcome
-    wait_ms = backoff.delay_ms(returned.claimed.failures, returned.backoff_ms, returned.chance)
+    died = isinstance(outcome, Retry) and outcome.error_class.startswith(DIED)
+    delay = backoff.delay_after_death_ms if died else backoff.delay_ms
+    wait_ms = delay(returned.claimed.failures, returned.backoff_ms, returned.chance)
     if isinstance(outcome, Retry):
         if outcome.after_ms is not None:
             wait_ms = outcome.after_ms

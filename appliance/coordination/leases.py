@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from appliance import limits
+from appliance.clock import LedgerInstant
 from appliance.coordination.outcomes import Json
-from appliance.coordination.states import Actor
+from appliance.coordination.states import Actor, State
 from appliance.coordination.work import FilePlace, Holder, Lease, cut, digest, encode
-from appliance.store.ledger import Transaction
+from appliance.store.ledger import Ledger, Row, Transaction
 from appliance.store.statements import load
 
 SQL: Final = load("appliance.coordination", "leases.sql")
@@ -50,6 +51,7 @@ def bound(tx: Transaction, lease: Lease, started_ms: int | None = None) -> dict[
         "job_attempt": lease.attempt,
         "ordinal": lease.ordinal,
         "fence": lease.fence,
+        "stands": State.GATHERING if lease.gathers else State.LEASED,
         "now": tx.now.ms,
         "started_ms": started_ms,
         "head_start_ms": limits.HEAD_START_MS,
@@ -74,7 +76,7 @@ def finish(tx: Transaction, lease: Lease, result: Json, started_ms: int | None) 
 
 
 def keep_files(tx: Transaction, places: list[FilePlace]) -> None:
-    """The rows of files that were written and synced before this transaction; only of an attempt that stands."""
+    """The rows of files that were written and synced before this transaction: those of the attempt that just landed."""
     for place in places:
         facts = {
             "id": place.id,
@@ -90,12 +92,13 @@ def keep_files(tx: Transaction, places: list[FilePlace]) -> None:
 
 def fail(tx: Transaction, lease: Lease, failure: Failure, started_ms: int | None = None) -> bool:
     """Count a failure: retry later, or bury when the failures are used up."""
+    error_class = cut(failure.error_class)
     facts = bound(tx, lease, started_ms) | {
-        "due_ms": tx.now.ms + failure.after_ms,
-        "error_class": failure.error_class,
+        "due_ms": tx.now.ms + min(max(failure.after_ms, 0), limits.AFTER_MS_MAX),
+        "error_class": error_class,
         "error_text": cut(failure.error_text),
         "actor": failure.actor,
-        "cause": failure.error_class,
+        "cause": error_class,
     }
     if tx.row(RETRY[lease.noun], facts):
         tx.topics.add("due" if failure.after_ms else "work")
@@ -126,7 +129,7 @@ def _started_too_often(tx: Transaction, lease: Lease, facts: dict[str, Any]) -> 
 
 def snooze(tx: Transaction, lease: Lease, after_ms: int, why: str, started_ms: int | None) -> bool:
     """Not yet: planned again without a failure."""
-    facts = bound(tx, lease, started_ms) | {"due_ms": tx.now.ms + max(after_ms, 1), "cause": cut(why)}
+    facts = bound(tx, lease, started_ms) | {"due_ms": tx.now.ms + min(max(after_ms, 1), limits.AFTER_MS_MAX), "cause": cut(why)}
     tx.topics.add("due")
     return bool(tx.row(SQL["snooze"], facts)) or late(tx, lease, "snooze")
 
@@ -159,14 +162,24 @@ def stop(tx: Transaction, lease: Lease, *, started: bool, cause: str, actor: Act
 
 def held(tx: Transaction, holder: Holder) -> list[Held]:
     """Everything that a holder holds."""
+    return _held(tx.rows(SQL["held"], {"holder": holder}))
+
+
+def held_now(ledger: Ledger, holder: Holder) -> list[Held]:
+    """``held``, as a look that takes no turn."""
+    return _held(ledger.read(SQL["held"], {"holder": holder}))
+
+
+def _held(rows: list[Row]) -> list[Held]:
     return [
-        Held(
-            lease=Lease(noun=noun, id=id_, attempt=job_attempt, ordinal=ordinal, fence=fence),
-            failures=failures,
-            kind=kind,
-        )
-        for noun, id_, job_attempt, ordinal, fence, failures, kind in tx.rows(SQL["held"], {"holder": holder})
+        Held(lease=Lease(noun=noun, id=id_, attempt=attempt, ordinal=ordinal, fence=fence), failures=failures, kind=kind)
+        for noun, id_, attempt, ordinal, fence, failures, kind in rows
     ]
+
+
+def any_asked(ledger: Ledger) -> bool:
+    """Whether any work goes on that somebody asked to cancel."""
+    return bool(ledger.read(SQL["any_asked"]))
 
 
 def asked(tx: Transaction, holder: Holder) -> set[tuple[int, int]]:
@@ -174,6 +187,16 @@ def asked(tx: Transaction, holder: Holder) -> set[tuple[int, int]]:
     return {(id_, attempt) for id_, attempt in tx.rows(SQL["asked"], {"holder": holder})}
 
 
-def holders(tx: Transaction) -> list[Holder]:
+def asked_now(ledger: Ledger, holder: Holder) -> set[tuple[int, int]]:
+    """``asked``, as a look that takes no turn."""
+    return {(id_, attempt) for id_, attempt in ledger.read(SQL["asked"], {"holder": holder})}
+
+
+def holders(ledger: Ledger) -> list[Holder]:
     """Everybody who holds anything."""
-    return [holder for (holder,) in tx.rows(SQL["holders"])]
+    return [holder for (holder,) in ledger.read(SQL["holders"])]
+
+
+def ignored(ledger: Ledger, before: LedgerInstant) -> list[Holder]:
+    """The holders of work that somebody asked to cancel before an instant, and that goes on."""
+    return [holder for (holder,) in ledger.read(SQL["ignored"], {"before": before.ms})]

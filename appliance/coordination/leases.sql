@@ -18,7 +18,7 @@ UPDATE job
        due_ms = max(due_ms, :due_ms), rank = rank + max(0, :due_ms - due_ms),
        error_class = :error_class, error_text = :error_text,
        move = 'retry', actor = :actor, cause = :cause, moved_ms = :now, moves = moves + 1
- WHERE id = :id AND state IN ('leased', 'gathering') AND attempt = :attempt AND failures + 1 < failures_max
+ WHERE id = :id AND state = :stands AND attempt = :attempt AND failures + 1 < failures_max
 RETURNING id;
 
 -- name: bury
@@ -26,7 +26,7 @@ UPDATE job
    SET state = 'dead', holder = NULL, failures = failures + 1, starts = 0, started_ms = :started_ms, ended_ms = :now,
        error_class = :error_class, error_text = :error_text,
        move = 'bury', actor = :actor, cause = :cause, moved_ms = :now, moves = moves + 1
- WHERE id = :id AND state IN ('leased', 'gathering') AND attempt = :attempt AND failures + 1 >= failures_max
+ WHERE id = :id AND state = :stands AND attempt = :attempt AND failures + 1 >= failures_max
 RETURNING id;
 
 -- name: snooze
@@ -50,7 +50,7 @@ UPDATE job
    SET state = 'unclear', holder = NULL, starts = starts + :started, started_ms = :started_ms,
        error_class = :error_class, error_text = :error_text,
        move = 'doubt', actor = :actor, cause = :cause, moved_ms = :now, moves = moves + 1
- WHERE id = :id AND state IN ('leased', 'gathering') AND attempt = :attempt
+ WHERE id = :id AND state = :stands AND attempt = :attempt
 RETURNING id;
 
 -- name: reject
@@ -58,14 +58,14 @@ UPDATE job
    SET state = 'rejected', holder = NULL, starts = 0, started_ms = :started_ms, ended_ms = :now,
        error_class = 'rejected', error_text = :error_text,
        move = 'reject', actor = 'holder', cause = NULL, moved_ms = :now, moves = moves + 1
- WHERE id = :id AND state IN ('leased', 'gathering') AND attempt = :attempt
+ WHERE id = :id AND state = :stands AND attempt = :attempt
 RETURNING id;
 
 -- name: stop
 UPDATE job
    SET state = 'cancelled', holder = NULL, starts = starts + :started, started_ms = :started_ms, ended_ms = :now,
        move = 'stop', actor = :actor, cause = :cause, moved_ms = :now, moves = moves + 1
- WHERE id = :id AND state IN ('leased', 'gathering') AND attempt = :attempt AND cancel_asked_ms IS NOT NULL
+ WHERE id = :id AND state = :stands AND attempt = :attempt AND cancel_asked_ms IS NOT NULL
 RETURNING id;
 
 -- name: held
@@ -90,12 +90,22 @@ SELECT part.job_id, part.job_attempt FROM part JOIN job ON job.id = part.job_id
  WHERE part.holder = :holder AND job.cancel_asked_ms IS NOT NULL;
 
 -- name: keep_file
--- A file of an attempt that still stands.
+-- A file of the attempt that just landed.
 INSERT INTO file (job_id, attempt, ordinal, part_attempt, name, size_bytes, sha256)
-SELECT id, attempt, -1, 0, :name, :size_bytes, :sha256 FROM job WHERE id = :id AND state IN ('leased', 'gathering') AND attempt = :attempt
+SELECT id, attempt, -1, 0, :name, :size_bytes, :sha256 FROM job WHERE id = :id AND state IN ('gathering', 'done') AND attempt = :attempt
 RETURNING job_id;
 
 -- name: late
 -- A move that lost its fence changes nothing; that it came is history.
 INSERT INTO event (at_ms, noun, job_id, ordinal, move, attempt, actor, cause)
 VALUES (:now, :noun, :id, :ordinal, 'late', :fence, 'holder', :cause);
+
+-- name: ignored
+-- The holders of jobs that somebody asked to cancel long ago, and that go on.
+SELECT holder FROM job WHERE cancel_asked_ms IS NOT NULL AND cancel_asked_ms <= :before AND holder IS NOT NULL
+UNION
+SELECT part.holder FROM job JOIN part ON part.job_id = job.id
+ WHERE job.cancel_asked_ms IS NOT NULL AND job.cancel_asked_ms <= :before AND part.holder IS NOT NULL;
+
+-- name: any_asked
+SELECT 1 FROM job WHERE cancel_asked_ms IS NOT NULL AND state IN ('leased', 'gathering') LIMIT 1;

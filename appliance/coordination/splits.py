@@ -7,18 +7,19 @@ that folded it; whoever folds holds the split's own fence, and every write of a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, get_args
 
-from appliance import limits
-from appliance.coordination import leases
+from appliance import errors, limits
+from appliance.coordination import files, leases
 from appliance.coordination.leases import Failure, bound, late
-from appliance.coordination.outcomes import Done, FoldOutcome, Json, Outcome, Redo, Reject, Retry, Split, Unclear
+from appliance.coordination.outcomes import Done, Json, OnDead, Redo, Reject, Retry, Split, Unclear
 from appliance.coordination.states import Actor
-from appliance.coordination.work import FilePlace, Lease, cut, digest, encode
-from appliance.store.ledger import Transaction
+from appliance.coordination.work import FilePlace, JobId, Lease, cut, digest, encode
+from appliance.store.ledger import Ledger, Transaction
 from appliance.store.statements import load
 
 SQL: Final = load("appliance.coordination", "splits.sql")
+ON_DEAD: Final = get_args(OnDead)
 CARRIED_BYTES_MAX: Final = 4 << 20  # what a fold carries from part to part
 
 
@@ -34,11 +35,17 @@ class Step:
     carried: Json
     output_bytes: int
     redo: tuple[int, int, Redo] | None = None
-    end: Outcome | FoldOutcome | None = None
+    end: Any = None
 
 
 def split(tx: Transaction, lease: Lease, outcome: Split, started_ms: int | None) -> bool:
-    """Turn a leased job into one that gathers its parts."""
+    """Turn a leased job into one that gathers its parts.
+
+    Raises ``PayloadError`` for a split out of its bounds.
+    """
+    if not (1 <= outcome.count <= limits.PARTS_MOST and 1 <= outcome.window <= limits.WINDOW_MOST and outcome.on_dead in ON_DEAD):
+        message = f"a split has 1 to {limits.PARTS_MOST} parts, a window of 1 to {limits.WINDOW_MOST}, and on_dead of {ON_DEAD}"
+        raise errors.PayloadError(message)
     facts = bound(tx, lease, started_ms) | {
         "parts": outcome.count,
         "width": outcome.window,
@@ -79,13 +86,38 @@ def release(tx: Transaction, lease: Lease, *, started: bool, cause: str, actor: 
     return leases.release(tx, lease, started=started, cause=cause, actor=actor) and _after_loss(tx, lease, actor)
 
 
+def give_up_part(tx: Transaction, lease: Lease, end: Reject | Unclear, started_ms: int | None) -> bool:
+    """A part says that its whole job cannot come to a result; that the part ends first proves its fence."""
+    text = end.what if isinstance(end, Reject) else end.question
+    why = {"error_class": "part", "error_text": cut(text), "actor": Actor.HOLDER, "cause": cut(text)}
+    if not tx.row(SQL["bury_part"], bound(tx, lease, started_ms) | why):
+        return late(tx, lease, "give up")
+    return _end_job(tx, lease, end)
+
+
+def _end_job(tx: Transaction, lease: Lease, end: Reject | Unclear) -> bool:
+    """The gathering job of a part or a fold that was just ended is rejected or unclear."""
+    job = _gathering(lease.id, lease.attempt)
+    if isinstance(end, Reject):
+        leases.reject(tx, job, end.what, None)
+    else:
+        leases.doubt(tx, job, end.question, None)
+    forget(tx, job)
+    return True
+
+
+def _gathering(id_: JobId, attempt: int) -> Lease:
+    return Lease(noun="job", id=id_, attempt=attempt, fence=attempt, gathers=True)
+
+
 def _after_loss(tx: Transaction, lease: Lease, actor: Actor) -> bool:
     _offer(tx, lease, actor)
     row = tx.row(SQL["gathering_dead"], {"id": lease.id})
     if row:
         id_, attempt, text = row
-        job = Lease(noun="job", id=id_, attempt=attempt, fence=attempt)
-        leases.fail(tx, job, Failure(error_class="part", error_text=text or "", actor=actor))
+        job = _gathering(id_, attempt)
+        if not leases.stop(tx, job, started=False, cause="cancelled while gathering", actor=actor):
+            leases.fail(tx, job, Failure(error_class="part", error_text=text or "", actor=actor))
         forget(tx, job)
     return True
 
@@ -94,7 +126,7 @@ def stop_asked(tx: Transaction) -> list[int]:
     """End the gathering jobs that somebody asked to cancel, their parts with them; their ids.  The steward's."""
     stopped = []
     for id_, attempt in tx.rows(SQL["gathering_asked"]):
-        job = Lease(noun="job", id=id_, attempt=attempt, fence=attempt)
+        job = _gathering(id_, attempt)
         if leases.stop(tx, job, started=False, cause="cancelled while gathering", actor=Actor.STEWARD):
             forget(tx, job)
             stopped.append(id_)
@@ -138,6 +170,25 @@ def step(tx: Transaction, lease: Lease, done: Step, files: list[FilePlace]) -> b
     return True
 
 
+def progress(ledger: Ledger, id_: int) -> tuple[int, int, int] | None:
+    """Of a split job: its parts, how many are folded, and how many more are measured."""
+    rows = ledger.read(SQL["progress"], {"id": id_})
+    return rows[0] if rows else None
+
+
+def any_asked(ledger: Ledger) -> bool:
+    """Whether somebody asked to cancel a gathering job: a look that takes no turn."""
+    return bool(ledger.read(SQL["gathering_asked"], rows_max=1))
+
+
+def named_files(ledger: Ledger, id_: int, attempt: int) -> set[str] | None:
+    """The names of the files that an attempt's rows name; None for one at work, whose files may have no rows yet."""
+    facts = {"id": id_, "attempt": attempt}
+    if ledger.read(SQL["at_work"], facts):
+        return None
+    return {files.file_name(*row) for row in ledger.read(SQL["named_files"], facts)}
+
+
 def _forget_folded(tx: Transaction, facts: dict[str, Any]) -> None:
     tx.rows(SQL["forget_folded"], facts)
     tx.rows(SQL["forget_folded_files"], facts)
@@ -156,8 +207,8 @@ def _conclude(tx: Transaction, lease: Lease, facts: dict[str, Any], end: Done, f
     if not tx.row(SQL["finish_split"], facts):
         return late(tx, lease, "fold")
     tx.rows(SQL["keep_fold_result"], facts | {"value": value, "sha256": digest(value)})
-    leases.keep_files(tx, files)
     tx.row(SQL["fold"], facts)
+    leases.keep_files(tx, files)
     tx.rows(SQL["forget_parts"], facts)
     _forget_folded(tx, facts)
     tx.topics.add("ends")
@@ -170,10 +221,4 @@ def _give_up(tx: Transaction, lease: Lease, facts: dict[str, Any], end: Reject |
     why = {"error_class": "fold", "error_text": cut(text), "actor": Actor.HOLDER, "cause": cut(text)}
     if not tx.row(SQL["bury_fold"], facts | why):
         return late(tx, lease, "fold")
-    job = Lease(noun="job", id=lease.id, attempt=lease.attempt, fence=lease.attempt)
-    if isinstance(end, Reject):
-        leases.reject(tx, job, text, None)
-    else:
-        leases.doubt(tx, job, text, None)
-    forget(tx, job)
-    return True
+    return _end_job(tx, lease, end)

@@ -80,7 +80,7 @@ SELECT ordinal, part_attempt, name, size_bytes, sha256 FROM file
 -- name: keep_part_file
 INSERT INTO file (job_id, attempt, ordinal, part_attempt, name, size_bytes, sha256)
 SELECT job_id, job_attempt, ordinal, attempt, :name, :size_bytes, :sha256 FROM part
- WHERE job_id = :id AND job_attempt = :job_attempt AND ordinal = :ordinal AND state = 'leased' AND attempt = :attempt
+ WHERE job_id = :id AND job_attempt = :job_attempt AND ordinal = :ordinal AND state = 'done' AND attempt = :attempt
 RETURNING job_id;
 
 -- name: finish_part
@@ -133,6 +133,7 @@ UPDATE part
 RETURNING ordinal;
 
 -- name: offer
+-- unfenced: nobody holds a fold that waits
 -- The part that the fold waits for has an answer.
 UPDATE split
    SET state = 'ready', move = 'offer', actor = :actor, cause = NULL, moved_ms = :now, moves = moves + 1
@@ -148,6 +149,8 @@ UPDATE split
                                     AND part.ordinal = :folded AND part.state IN ('done', 'dead')) OR :folded = parts THEN 'ready' ELSE 'waiting' END,
        move = 'step', actor = 'holder', cause = NULL, moved_ms = :now, moves = moves + 1
  WHERE job_id = :id AND attempt = :attempt AND state = 'leased' AND fence = :fence AND folded <= :folded
+   AND NOT EXISTS (SELECT 1 FROM part WHERE part.job_id = :id AND part.job_attempt = :attempt AND part.ordinal < :folded
+                      AND part.state NOT IN ('done', 'dead'))
 RETURNING folded;
 
 -- name: finish_split
@@ -155,6 +158,8 @@ UPDATE split
    SET state = 'done', folded = :folded, carried = :carried, output_fence = :output_fence, output_bytes = :output_bytes, starts = 0,
        holder = NULL, move = 'finish', actor = 'holder', cause = NULL, moved_ms = :now, moves = moves + 1
  WHERE job_id = :id AND attempt = :attempt AND state = 'leased' AND fence = :fence AND :folded = parts
+   AND NOT EXISTS (SELECT 1 FROM part WHERE part.job_id = :id AND part.job_attempt = :attempt AND part.ordinal < :folded
+                      AND part.state NOT IN ('done', 'dead'))
 RETURNING job_id;
 
 -- name: keep_fold_result
@@ -227,4 +232,11 @@ SELECT parts, folded, (SELECT count(*) FROM part WHERE part.job_id = split.job_i
   FROM split WHERE job_id = :id ORDER BY attempt DESC LIMIT 1;
 
 -- name: gathering_asked
-SELECT id, attempt FROM job WHERE state = 'gathering' AND cancel_asked_ms IS NOT NULL;
+SELECT id, attempt FROM job WHERE cancel_asked_ms IS NOT NULL AND state = 'gathering';
+
+-- name: named_files
+-- What the rows of an attempt name; the output of a split counts by its fence.
+SELECT ordinal, part_attempt, name FROM file WHERE job_id = :id AND attempt = :attempt;
+
+-- name: at_work
+SELECT 1 FROM job WHERE id = :id AND attempt = :attempt AND state IN ('leased', 'gathering');

@@ -51,6 +51,8 @@ class Lease:
     """The right to act on a job, a part or a fold: its key and its fence.
 
     ``attempt`` is the job's; for a part and a fold it says which split they belong to, and ``fence`` is their own.
+    ``gathers``: the job was split, and a part's or the fold's lease was proven in this transaction; the lease of the attempt that
+    split it ended with the split.
     """
 
     noun: Noun
@@ -58,6 +60,7 @@ class Lease:
     attempt: int
     fence: int
     ordinal: int | None = None
+    gathers: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

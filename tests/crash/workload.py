@@ -142,9 +142,9 @@ class Workload:
                 size_bytes=3,
                 sha256="0" * 64,
             )
-            return (file,), self.chance.choices([Done(name * 20), Retry("again"), Released(cause="stop", started=True)], [8, 1, 1])[
-                0
-            ]
+            ends: list[Outcome | Released] = [Done(name * 20), Retry("again"), Released(cause="stop", started=True)]
+            end = self.chance.choices(ends, [8, 1, 1])[0]
+            return (file,), end
         if claimed.kind == "film" and self.chance.random() < 0.7:
             return (), Split(count=5, window=2, state=[], on_dead="fold")
         then = [Follow(kind="noop")]
