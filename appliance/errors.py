@@ -90,6 +90,12 @@ class LedgerTooNewError(ApplianceError, remedy="run `appliance upgrade`, or rest
     """The ledger was written by a later release."""
 
 
+class LedgerDamagedError(
+    ApplianceError, remedy="keep ledger.db, ledger.db-wal and ledger.db-shm as they are, and restore a backup", exit_code=74
+):
+    """The ledger is not whole."""
+
+
 class LedgerMissingError(
     ApplianceError, remedy="start the appliance with `appliance run`, or name its state directory with --state", exit_code=69
 ):
@@ -120,5 +126,13 @@ class AlreadyRunningError(ApplianceError, remedy="use the appliance that runs, o
     """Another supervisor of this release works on the same ledger."""
 
 
+class FolderNotOursError(ApplianceError, remedy="remove it, or run as its user, or name another with --state", exit_code=77):
+    """A folder that must be this user's alone belongs to somebody else."""
+
+
 class InputFileError(ApplianceError, remedy="check the path and that the service may read it", exit_code=66):
     """A file named by the user cannot be read."""
+
+
+class NotStartedError(ApplianceError, remedy="read the end of the named log; `appliance run` shows it as it comes", exit_code=69):
+    """An appliance that a command needed did not start."""

@@ -51,6 +51,7 @@ STOP_MS: Final = 20_000  # what a stop may take before what is left is killed
 PREPARE_MS_MAX: Final = 600_000
 KILL_GRACE_MS: Final = 2_000  # between terminate and kill
 STARVED_DELAY_MS: Final = 500  # our own loop woke this late: the box is starved, nobody is judged now
+CANCEL_GRACE_MS: Final = 10_000  # a handler that does not look whether it is asked to stop is ended after this
 CAUSE_GRACE_MS: Final = 50  # a death seen by its pidfd waits so long for the cause from waitpid
 HAND_FRAME_BYTES_MAX: Final = 1 << 30
 HAND_START_MS_MAX: Final = 60_000

@@ -9,10 +9,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
-
-from appliance.clock import SYSTEM, Clock
 
 LINE_BYTES_MAX: Final = 4096
 FIELD_CHARS_MAX: Final = 2000
@@ -20,15 +19,15 @@ FIELD_CHARS_MAX: Final = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """A writer of lines to a descriptor, with facts bound to each line."""
+    """A writer of lines to a descriptor, with facts bound to each line.  ``wall_ms`` is the clock's."""
 
+    wall_ms: Callable[[], int]
     descriptor: int = 2
-    clock: Clock = SYSTEM
     facts: dict[str, Any] = field(default_factory=dict)
 
     def bind(self, **facts: object) -> Log:
         """A log whose every line carries these facts too."""
-        return Log(descriptor=self.descriptor, clock=self.clock, facts=self.facts | facts)
+        return Log(wall_ms=self.wall_ms, descriptor=self.descriptor, facts=self.facts | facts)
 
     def info(self, event: str, **facts: object) -> None:
         """Something happened as it should."""
@@ -43,9 +42,9 @@ class Log:
         self._write("error", event, facts)
 
     def _write(self, level: str, event: str, facts: dict[str, object]) -> None:
-        line = _line({"at_ms": self.clock.wall().ms, "level": level, "event": event} | self.facts | facts)
+        line = _line({"at_ms": self.wall_ms(), "level": level, "event": event} | self.facts | facts)
         if len(line) > LINE_BYTES_MAX:
-            line = _line({"at_ms": self.clock.wall().ms, "level": level, "event": event, "cut": len(line)} | self.facts)
+            line = _line({"at_ms": self.wall_ms(), "level": level, "event": event, "cut": len(line)} | self.facts)
         with contextlib.suppress(OSError):
             os.write(self.descriptor, line[:LINE_BYTES_MAX])
 

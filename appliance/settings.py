@@ -52,7 +52,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     store: Store = Store()
     handlers: Handlers = Handlers()
     stop: Stop = Stop()
-    pools: dict[str, Pool] = {"default": Pool()}
+    pools: dict[str, Pool] = msgspec.field(default_factory=lambda: {"default": Pool()})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ SELECT seq, at_ms, noun, ordinal, move, was, became, attempt, started_ms, actor,
 -- name: show
 SELECT id, kind, work_id, version, round, state, priority, due_ms, payload, attempt, failures, failures_max, starts, holder,
        cancel_asked_ms, error_class, error_text, submitted_ms, started_ms, moved_ms, ended_ms,
-       (SELECT value FROM result WHERE result.job_id = job.id) AS result,
-       (SELECT sha256 FROM result WHERE result.job_id = job.id) AS sha256
+       (SELECT value FROM result WHERE result.job_id = job.id),
+       (SELECT sha256 FROM result WHERE result.job_id = job.id)
   FROM job WHERE id = :id;
 
 -- name: newest
@@ -28,5 +28,9 @@ SELECT state FROM job WHERE id = :id AND state IN ('done', 'unclear', 'rejected'
 -- name: files
 SELECT attempt, ordinal, part_attempt, name, size_bytes, sha256 FROM file WHERE job_id = :id AND ordinal < 0 ORDER BY name;
 
--- name: incarnation
-SELECT incarnation, offset_ms, at_ms, wall_ms FROM ledger;
+-- name: state
+SELECT state FROM job WHERE id = :id;
+
+-- name: anchor
+-- scan: one row
+SELECT at_ms, wall_ms FROM ledger;

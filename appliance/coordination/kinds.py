@@ -27,23 +27,27 @@ class Kind:
     backoff_ms: int
 
 
+def _facts(handler: Handler) -> dict[str, str | int]:
+    return {
+        "kind": handler.kind,
+        "version": handler.version,
+        "schema": handler.schema,
+        "pool": handler.pool,
+        "time_limit_ms": handler.time_limit_ms,
+        "failures_max": handler.failures_max,
+        "backoff_ms": handler.backoff_ms,
+    }
+
+
 def declare(tx: Transaction, handlers: Iterable[Handler]) -> None:
-    """Tell the ledger what can be done; unchanged kinds write nothing."""
-    tx.each(
-        SQL["declare"],
-        [
-            {
-                "kind": each.kind,
-                "version": each.version,
-                "schema": each.schema,
-                "pool": each.pool,
-                "time_limit_ms": each.time_limit_ms,
-                "failures_max": each.failures_max,
-                "backoff_ms": each.backoff_ms,
-            }
-            for each in handlers
-        ],
-    )
+    """Tell the ledger what can be done."""
+    tx.each(SQL["declare"], [_facts(handler) for handler in handlers])
+
+
+def undeclared(ledger: Ledger, handlers: Iterable[Handler]) -> list[str]:
+    """The kinds that the ledger does not know, or knows otherwise: a start that changes nothing writes nothing."""
+    there = known(ledger)
+    return [handler.kind for handler in handlers if Kind(**_facts(handler)) not in there]  # type: ignore[arg-type]
 
 
 def known(ledger: Ledger) -> list[Kind]:

@@ -69,59 +69,54 @@ class Move:
                     yield self.verb, was, became, actor, self.attempts, self.failures, self.starts
 
 
-def _table() -> dict[str, tuple[Move, ...]]:
-    """The state table, by noun.  Read it top to bottom."""
-    p, b, r, leased, g = State.PLANNED, State.BLOCKED, State.READY, State.LEASED, State.GATHERING
-    done, unclear, rejected, dead, cancelled = State.DONE, State.UNCLEAR, State.REJECTED, State.DEAD, State.CANCELLED
-    waiting, held = State.WAITING, (State.LEASED, State.GATHERING)
-    client, worker, holder, steward, person = Actor.CLIENT, Actor.WORKER, Actor.HOLDER, Actor.STEWARD, Actor.PERSON
-    intake, hands, anyone = (client, worker, Actor.SCHEDULE, Actor.RECHECK), (holder, steward), tuple(Actor)
-    # fmt: off
-    job = (
-        Move("submit",  (),                  (p, b, r),                 intake,            "its identity is new; else the existing job is the answer"),
-        Move("ripen",   (p,),                (r, b),                    anyone,            "its time has come"),
-        Move("unblock", (b,),                (r,),                      anyone,            "prerequisites done, lane free"),
-        Move("claim",   (r,),                (leased,),                 (worker,),         "attempt + 1, holder", attempts=1),
-        Move("finish",  (leased,),           (done,),                   (holder,),         "result of this attempt; follow-ups with it", starts="reset"),
-        Move("split",   (leased,),           (g,),                      (holder,),         "number of parts, window, fold", starts="reset"),
-        Move("fold",    (g,),                (done,),                   (holder,),         "all parts folded in order; result"),
-        Move("retry",   held,                (p, r),                    hands,             "failures + 1 below the limit", failures="add", starts="reset"),
-        Move("bury",    held,                (dead,),                   hands,             "failures at the limit", failures="add", starts="reset"),
-        Move("snooze",  (leased,),           (p,),                      (holder,),         "until; counts no failure", starts="reset"),
-        Move("release", (leased,),           (r, b),                    hands,             "stopped without an outcome, under 10 starts", starts="either"),
-        Move("reject",  held,                (rejected,),               (holder,),         "what is wrong with the input", starts="reset"),
-        Move("doubt",   held,                (unclear,),                hands,             "the question", starts="either"),
-        Move("decide",  (unclear,),          (done, rejected, r, b),    (person,),         "who, why", starts="reset"),
-        Move("correct", (rejected,),         (r, b),                    (person,),         "who, why", failures="reset", starts="reset"),
-        Move("revive",  (dead,),             (r, b),                    (person,),         "who, why", failures="reset", starts="reset"),
-        Move("ask",     held,                held,                      (person, client),  "who, why; sets cancel_asked_ms", stays=True),
-        Move("cancel",  (p, b, r, unclear),  (cancelled,),              (person, client),  "who, why"),
-        Move("stop",    held,                (cancelled,),              hands,             "after ask; parts go with it", starts="either"),
-    )
-    part = (
-        Move("open",    (),                  (r,),                      (holder,),         "inside the window of its split"),
-        Move("claim",   (r,),                (leased,),                 (worker,),         "attempt + 1, holder", attempts=1),
-        Move("finish",  (leased,),           (done,),                   (holder,),         "result; files written and synced", starts="reset"),
-        Move("retry",   (leased,),           (p, r),                    hands,             "failures + 1 below the limit", failures="add", starts="reset"),
-        Move("bury",    (leased,),           (dead,),                   hands,             "failures or starts at the limit", failures="add", starts="reset"),
-        Move("release", (leased,),           (r,),                      hands,             "stopped without an outcome, under 10 starts", starts="either"),
-        Move("ripen",   (p,),                (r,),                      anyone,            "its time has come"),
-        Move("redo",    (done,),             (r,),                      (holder,),         "the fold's fence; new params", failures="reset"),
-    )
-    split = (
-        Move("open",    (),                  (waiting,),                (holder,),         "the job moves to gathering with it"),
-        Move("offer",   (waiting,),          (r,),                      hands,             "the next part has an answer"),
-        Move("claim",   (r,),                (leased,),                 (worker,),         "fence + 1, holder", attempts=1),
-        Move("step",    (leased,),           (r, waiting),              (holder,),         "state, length, folded parts' deletion together", starts="reset"),
-        Move("finish",  (leased,),           (done,),                   (holder,),         "all parts folded; the job moves to done with it", starts="reset"),
-        Move("retry",   (leased,),           (r,),                      hands,             "failures + 1 below the limit", failures="add", starts="reset"),
-        Move("bury",    (leased,),           (dead,),                   hands,             "failures or starts at the limit", failures="add", starts="reset"),
-        Move("release", (leased,),           (r,),                      hands,             "stopped without an outcome, under 10 starts", starts="either"),
-    )
-    # fmt: on
-    return {"job": job, "part": part, "split": split}
+P, B, R, LEASED, G = State.PLANNED, State.BLOCKED, State.READY, State.LEASED, State.GATHERING
+DONE, UNCLEAR, REJECTED, DEAD, CANCELLED = State.DONE, State.UNCLEAR, State.REJECTED, State.DEAD, State.CANCELLED
+WAITING, HELD = State.WAITING, (State.LEASED, State.GATHERING)
+CLIENT, WORKER, HOLDER, STEWARD, PERSON = Actor.CLIENT, Actor.WORKER, Actor.HOLDER, Actor.STEWARD, Actor.PERSON
+INTAKE, HANDS, ANYONE = (CLIENT, WORKER, Actor.SCHEDULE, Actor.RECHECK), (HOLDER, STEWARD), tuple(Actor)
 
-
-NOUNS: Final = _table()
-MOVES: Final = NOUNS["job"]
-ENDED: Final = (State.DONE, State.REJECTED, State.DEAD, State.CANCELLED)
+# fmt: off
+MOVES: Final = (
+    Move("submit",  (),                  (P, B, R),                 INTAKE,            "its identity is new; else the existing job is the answer"),
+    Move("ripen",   (P,),                (R, B),                    ANYONE,            "its time has come"),
+    Move("unblock", (B,),                (R,),                      ANYONE,            "prerequisites done, lane free"),
+    Move("claim",   (R,),                (LEASED,),                 (WORKER,),         "attempt + 1, holder", attempts=1),
+    Move("finish",  (LEASED,),           (DONE,),                   (HOLDER,),         "result of this attempt; follow-ups with it", starts="reset"),
+    Move("split",   (LEASED,),           (G,),                      (HOLDER,),         "number of parts, window, fold", starts="reset"),
+    Move("fold",    (G,),                (DONE,),                   (HOLDER,),         "all parts folded in order; result"),
+    Move("retry",   HELD,                (P, R),                    HANDS,             "failures + 1 below the limit", failures="add", starts="reset"),
+    Move("bury",    HELD,                (DEAD,),                   HANDS,             "failures at the limit", failures="add", starts="reset"),
+    Move("snooze",  (LEASED,),           (P,),                      (HOLDER,),         "until; counts no failure", starts="reset"),
+    Move("release", (LEASED,),           (R, B),                    HANDS,             "stopped without an outcome, under 10 starts", starts="either"),
+    Move("reject",  HELD,                (REJECTED,),               (HOLDER,),         "what is wrong with the input", starts="reset"),
+    Move("doubt",   HELD,                (UNCLEAR,),                HANDS,             "the question", starts="either"),
+    Move("decide",  (UNCLEAR,),          (DONE, REJECTED, R, B),    (PERSON,),         "who, why", starts="reset"),
+    Move("correct", (REJECTED,),         (R, B),                    (PERSON,),         "who, why", failures="reset", starts="reset"),
+    Move("revive",  (DEAD,),             (R, B),                    (PERSON,),         "who, why", failures="reset", starts="reset"),
+    Move("ask",     HELD,                HELD,                      (PERSON, CLIENT),  "who, why; sets cancel_asked_ms", stays=True),
+    Move("cancel",  (P, B, R, UNCLEAR),  (CANCELLED,),              (PERSON, CLIENT),  "who, why"),
+    Move("stop",    HELD,                (CANCELLED,),              HANDS,             "after ask; parts go with it", starts="either"),
+)
+PART_MOVES: Final = (
+    Move("open",    (),                  (R,),                      (HOLDER,),         "inside the window of its split"),
+    Move("claim",   (R,),                (LEASED,),                 (WORKER,),         "attempt + 1, holder", attempts=1),
+    Move("finish",  (LEASED,),           (DONE,),                   (HOLDER,),         "result; files written and synced", starts="reset"),
+    Move("retry",   (LEASED,),           (P, R),                    HANDS,             "failures + 1 below the limit", failures="add", starts="reset"),
+    Move("bury",    (LEASED,),           (DEAD,),                   HANDS,             "failures or starts at the limit", failures="add", starts="reset"),
+    Move("release", (LEASED,),           (R,),                      HANDS,             "stopped without an outcome, under 10 starts", starts="either"),
+    Move("ripen",   (P,),                (R,),                      ANYONE,            "its time has come"),
+    Move("redo",    (DONE,),             (R,),                      (HOLDER,),         "the fold's fence; new params", failures="reset"),
+)
+SPLIT_MOVES: Final = (
+    Move("open",    (),                  (WAITING,),                (HOLDER,),         "the job moves to gathering with it"),
+    Move("offer",   (WAITING,),          (R,),                      HANDS,             "the next part has an answer"),
+    Move("claim",   (R,),                (LEASED,),                 (WORKER,),         "fence + 1, holder", attempts=1),
+    Move("step",    (LEASED,),           (R, WAITING),              (HOLDER,),         "state, length, folded parts' deletion together", starts="reset"),
+    Move("finish",  (LEASED,),           (DONE,),                   (HOLDER,),         "all parts folded; the job moves to done with it", starts="reset"),
+    Move("retry",   (LEASED,),           (R,),                      HANDS,             "failures + 1 below the limit", failures="add", starts="reset"),
+    Move("bury",    (LEASED,),           (DEAD,),                   HANDS,             "failures or starts at the limit", failures="add", starts="reset"),
+    Move("release", (LEASED,),           (R,),                      HANDS,             "stopped without an outcome, under 10 starts", starts="either"),
+)
+# fmt: on
+NOUNS: Final = {"job": MOVES, "part": PART_MOVES, "split": SPLIT_MOVES}
+ENDED: Final = (DONE, REJECTED, DEAD, CANCELLED)

@@ -22,7 +22,7 @@ from typing import Final, Self
 
 from appliance.clock import BootInstant
 
-RECORD: Final = struct.Struct("<QqqqqI")  # sequence, job, ordinal or -1, attempt, started, CRC-32 of all before
+RECORD: Final = struct.Struct("<QqqqqqI")  # sequence, job, ordinal or -1, attempt, started, limit, CRC-32 of all before
 COPY_BYTES: Final = 64
 PAGE_BYTES: Final = 4096
 NONCE: Final = re.compile(r"[0-9a-f]{8,64}")
@@ -32,12 +32,13 @@ NO_JOB: Final = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """The attempt at work: which job or part, its fence, since when."""
+    """The attempt at work: which job or part, its fence, since when, and how long it may take (0: nobody said)."""
 
     job_id: int
     attempt: int
     started: BootInstant
     ordinal: int | None = None
+    limit_ms: int = 0
 
 
 class Page:
@@ -64,11 +65,11 @@ class Page:
     def begin(self, work: Work) -> None:
         """Note what starts now."""
         ordinal = NO_ORDINAL if work.ordinal is None else work.ordinal
-        self._write(work.job_id, ordinal, work.attempt, work.started.ms)
+        self._write(work.job_id, ordinal, work.attempt, work.started.ms, work.limit_ms)
 
     def end(self) -> None:
         """Note that nothing is at work."""
-        self._write(NO_JOB, NO_ORDINAL, 0, 0)
+        self._write(NO_JOB, NO_ORDINAL, 0, 0, 0)
 
     def close(self) -> None:
         """Let go of the page; the file stays until somebody has read it and calls ``remove``."""
@@ -99,10 +100,11 @@ def newest(raw: bytes) -> Work | None:
     whole = [fields for start in (0, COPY_BYTES) if (fields := _copy(raw[start : start + RECORD.size])) is not None]
     if not whole:
         return None
-    _, job_id, ordinal, attempt, started = max(whole)
+    _, job_id, ordinal, attempt, started, limit_ms = max(whole)
     if job_id == NO_JOB:
         return None
-    return Work(job_id=job_id, attempt=attempt, started=BootInstant(started), ordinal=None if ordinal == NO_ORDINAL else ordinal)
+    part = None if ordinal == NO_ORDINAL else ordinal
+    return Work(job_id=job_id, attempt=attempt, started=BootInstant(started), ordinal=part, limit_ms=limit_ms)
 
 
 def remove(folder: Path, nonce: str) -> None:
@@ -111,14 +113,14 @@ def remove(folder: Path, nonce: str) -> None:
         _path(folder, nonce).unlink()
 
 
-def _copy(raw: bytes) -> tuple[int, int, int, int, int] | None:
+def _copy(raw: bytes) -> tuple[int, int, int, int, int, int] | None:
     if len(raw) < RECORD.size:
         return None
     *fields, checksum = RECORD.unpack(raw)
-    sequence, job_id, ordinal, attempt, started = fields
+    sequence, job_id, ordinal, attempt, started, limit_ms = fields
     if sequence == 0 or zlib.crc32(raw[:-4]) != checksum:
         return None
-    return sequence, job_id, ordinal, attempt, started
+    return sequence, job_id, ordinal, attempt, started, limit_ms
 
 
 def _path(folder: Path, nonce: str) -> Path:

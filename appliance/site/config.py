@@ -7,34 +7,46 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import platformdirs
 import tomli_w
 
 from appliance import errors, settings
 from appliance.settings import Finding, Settings
+from appliance.site import filesystem
 
-NAME = "appliance"
+NAME: Final = "appliance"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paths:
-    """The folders and files of one appliance: ``state`` must survive, ``runtime`` must not."""
+    """The folders and files of one appliance: ``state`` must survive, ``runtime`` must not.
+
+    ``named`` says that a person named the settings file, so it must be there.
+    """
 
     state: Path
     runtime: Path
     settings: tuple[Path, ...]
+    named: bool = False
 
     def make(self) -> Paths:
-        """Make the two folders, for their user alone."""
+        """Make the two folders, for their user alone.
+
+        Raises ``FolderNotOursError`` when somebody else made one of them first.
+        """
         for folder in (self.state, self.runtime):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            found = folder.lstat()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+                message = f"{folder} is not a folder of this user"
+                raise errors.FolderNotOursError(message)
         return self
 
 
@@ -53,19 +65,32 @@ def paths(variables: Mapping[str, str], *, state: Path | None = None, config: Pa
     runtime = variables.get("RUNTIME_DIRECTORY", "").split(":")[0]
     if not runtime or state is not None:
         name = f"{NAME}-{hashlib.sha256(os.fsencode(chosen.resolve())).hexdigest()[:12]}"
-        runtime = str(platformdirs.user_runtime_path(ensure_exists=False) / name)
+        runtime = str(_memory(variables, chosen) / name)
     layers = (platformdirs.site_config_path(NAME) / f"{NAME}.toml", platformdirs.user_config_path(NAME) / f"{NAME}.toml")
     own = (chosen / f"{NAME}.toml",)
-    return Paths(state=chosen, runtime=Path(runtime), settings=(config.absolute(),) if config else (*layers, *own))
+    files = (config.absolute(),) if config else (*layers, *own)
+    return Paths(state=chosen, runtime=Path(runtime), settings=files, named=config is not None)
 
 
-def load(places: Paths, *, required: bool = False, over: Mapping[str, Any] | None = None) -> tuple[Settings, list[Finding]]:
-    """The settings of the files that there are, with ``over`` on top.
+def _memory(variables: Mapping[str, str], state: Path) -> Path:
+    """A folder in memory: the session's, the system's, or the shared one; else the state folder itself, at the price of writes."""
+    user = os.getuid()
+    candidates = [variables.get("XDG_RUNTIME_DIR", ""), f"/run/user/{user}", "/run" if user == 0 else "", "/dev/shm"]  # noqa: S108 - checked to be ours by ``make``
+    for candidate in candidates:
+        if candidate and os.access(candidate, os.W_OK | os.X_OK) and filesystem.mount_of(Path(candidate)).kind == "tmpfs":
+            return Path(candidate)
+    return state
 
-    Raises ``SettingsError`` when they cannot be used, naming file and key.  ``required``: a named file must exist.
+
+def load(
+    places: Paths, *, under: Mapping[str, Any] | None = None, over: Mapping[str, Any] | None = None
+) -> tuple[Settings, list[Finding]]:
+    """The settings of the files that there are, between the layers ``under`` and ``over``.
+
+    Raises ``SettingsError`` when they cannot be used, naming file and key.
     """
-    layers = [_table(path) for path in places.settings if required or path.exists()]
-    found, findings = settings.read([*layers, over or {}])
+    layers = [_table(path) for path in places.settings if places.named or path.exists()]
+    found, findings = settings.read([under or {}, *layers, over or {}])
     if found is None:
         names = ", ".join(str(path) for path in places.settings if path.exists()) or "the built-in settings"
         message = f"{names}: {findings[0].key}: {findings[0].what}"
@@ -84,8 +109,3 @@ def _table(path: Path) -> dict[str, Any]:
 def dump(table: Mapping[str, Any]) -> str:
     """Settings as TOML text."""
     return tomli_w.dumps(dict(table))
-
-
-def interpreter() -> list[str]:
-    """The command that starts this program's interpreter with the same modules in reach."""
-    return [sys.executable, "-I"]

@@ -1,6 +1,6 @@
 """Wake-ups: after its COMMIT returned, a writer sends a datagram to those who wait.  Nobody polls.
 
-A waiter binds a socket named ``topic~name`` in the runtime folder's ``wake``.  A datagram says only "look again": one lost (a
+A waiter binds a socket named ``topic+topic~name`` in the runtime folder's ``wake``.  A datagram says only "look again": one lost (a
 full queue, a waiter just starting) costs nothing but the time until the waiter's own deadline.
 """
 
@@ -10,11 +10,13 @@ import contextlib
 import os
 import select
 import socket
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 FOLDER: Final = "wake"
 SEPARATOR: Final = "~"
+AND: Final = "+"
 
 
 class ShortPath:
@@ -31,13 +33,13 @@ class ShortPath:
 
 
 class Waiter:
-    """A process's ear for some topics (``work``, ``ends``, ``ask``)."""
+    """A process's ear for some topics (``work``, ``ends``, ``ask``, ``due``, ``born``)."""
 
-    def __init__(self, runtime: Path, topic: str, name: str) -> None:
+    def __init__(self, runtime: Path, topics: Iterable[str], name: str) -> None:
         """Bind the socket; a stale one of the same name is replaced."""
         folder = runtime / FOLDER
         folder.mkdir(mode=0o700, exist_ok=True)
-        self._path = folder / f"{topic}{SEPARATOR}{name}"
+        self._path = folder / f"{AND.join(topics)}{SEPARATOR}{name}"
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
         self._path.unlink(missing_ok=True)
         near = ShortPath(folder)
@@ -83,7 +85,7 @@ class Waker:
     def wake(self, topics: frozenset[str] | set[str]) -> None:
         """Send to every waiter of these topics.  One that is gone, or already has a full queue, is passed over."""
         for name in os.listdir(self._folder):
-            if name.partition(SEPARATOR)[0] in topics:
+            if not topics.isdisjoint(name.partition(SEPARATOR)[0].split(AND)):
                 with contextlib.suppress(OSError):
                     self._socket.sendto(b"!", self._near.path + name)
 

@@ -35,7 +35,7 @@ def fold(context: Context, state: dict[str, Any], part: Part) -> Folded | Redo:
     if part.ordinal > 0:
         found.seam = seams.compare(carrying.of_hex(carry.overlap), found.frames, found.begin, found.how)
         further = seams.longer(found.how)
-        if found.seam.state == seams.UNPROVEN and further is not None:
+        if further is not None and seams.wanting(found.seam, found.frames):
             return Redo({"run_in": further})
     return folded(index, carry, found)
 
@@ -96,16 +96,18 @@ def settle(carry: Carry, found: Measured) -> None:
 def frame_events(carry: Carry, found: Measured, profile: Profile) -> Iterator[Events]:
     """The events of the frames that end in this part."""
     stretch = runs.Stretch(carry.frames, found.frames["ordinal"], found.last)
-    seen = signs.Sight(found.frames, predecessors(carry, found), profile)
+    seen = sight(carry, found, profile)
     for kind, (name, rule) in enumerate(signs.RULES.items()):
-        yield closed(carry, kind, rule(seen), stretch, signs.shortest(name, profile))
+        yield closed(carry, kind, rule(seen), stretch, least=signs.shortest(name, profile))
 
 
-def predecessors(carry: Carry, found: Measured) -> Frames:
-    """For each frame the one before it; an empty one where there is none, or where a dead part lies between."""
+def sight(carry: Carry, found: Measured, profile: Profile) -> signs.Sight:
+    """The frames and for each the one before it: an empty one where there is none, or where a dead part lies between."""
     known = bool(carry.last) and not carry.dead
     last = carrying.of_hex(carry.last) if known else np.zeros(1, records.FRAME)
-    return np.concatenate([last, found.frames])[: len(found.frames)]
+    chain = np.concatenate([last, found.frames])
+    found.frames = chain[1:]  # two views of one array: a film of one part can have two million frames
+    return signs.Sight(chain[1:], chain[:-1], profile)
 
 
 def packet_events(index: Index, carry: Carry, found: Measured) -> Iterator[Events]:
@@ -116,10 +118,10 @@ def packet_events(index: Index, carry: Carry, found: Measured) -> Iterator[Event
     carry.ahead = coverage.ahead(stock, found.frames)
     stretch = runs.Stretch(found.begin, np.arange(found.begin, found.end, dtype=np.int32), found.last)
     for number in range(len(REASONS)):
-        yield closed(carry, len(signs.RULES) + number, why == number, stretch, 1)
+        yield closed(carry, len(signs.RULES) + number, why == number, stretch, least=1)
 
 
-def closed(carry: Carry, kind: int, truth: NDArray[np.bool_], stretch: runs.Stretch, least: int) -> Events:
+def closed(carry: Carry, kind: int, truth: NDArray[np.bool_], stretch: runs.Stretch, *, least: int) -> Events:
     """The runs of one kind that end here; the open one and the totals go into the state."""
     name = KINDS[kind]
     before = carry.open.pop(name, None)

@@ -15,6 +15,7 @@ from appliance.pipelines.media import records
 
 Samples = NDArray[Any]
 DEPTHS: Final = range(8, 17)
+YUV_PARTS: Final = 3  # PyAV calls a component chroma only where it is subsampled, so 4:4:4 would have none
 FULL: Final = 2  # AVCOL_RANGE_JPEG
 
 
@@ -52,7 +53,7 @@ def layout_of(frame: VideoFrame) -> Layout:
     parts = pixels.components
     depth = max((part.bits for part in parts), default=0)
     opaque = not countable(pixels)
-    flags = records.OPAQUE * opaque + records.NOT_YUV * (pixels.is_rgb or not any(part.is_chroma for part in parts))
+    flags = records.OPAQUE * opaque + records.NOT_YUV * (pixels.is_rgb or len(parts) < YUV_PARTS)
     flags += records.FULL_RANGE * (pixels.name.startswith("yuvj") or frame.color_range == FULL)
     planes = sorted(parts, key=lambda part: part.plane)[: records.PLANES]
     if opaque:

@@ -28,23 +28,33 @@ class Stretch:
 
 def advance(kind: int, truth: NDArray[np.bool_], stretch: Stretch, before: Open | None, least: int) -> tuple[Events, Open | None]:
     """The runs of at least ``least`` that end in this stretch, and the one that is still open at its end."""
-    edges = np.flatnonzero(np.diff(truth, prepend=False, append=False))
-    runs = [
-        (stretch.base + int(first), int(end - first), int(stretch.packets[first]), int(stretch.packets[end - 1]))
-        for first, end in zip(edges[::2], edges[1::2], strict=True)
-    ]
-    if before is not None:
-        runs = joined(before, runs, stretch.base)
+    runs = joined(before, found(kind, truth, stretch), kind, stretch.base)
     still = None
-    if runs and not stretch.last and sum(runs[-1][:2]) == stretch.base + len(truth):
-        still = runs.pop()
-    kept = [(kind, *run) for run in runs if run[1] >= least]
-    return np.array(kept, records.EVENT), still
+    if len(runs) and not stretch.last and int(runs[-1]["first"]) + int(runs[-1]["count"]) == stretch.base + len(truth):
+        last = runs[-1]
+        still = (int(last["first"]), int(last["count"]), int(last["from_packet"]), int(last["to_packet"]))
+        runs = runs[:-1]
+    return runs[runs["count"] >= least], still
 
 
-def joined(before: Open, runs: list[Open], base: int) -> list[Open]:
-    """The open run, made longer by the first of ``runs`` if that begins where it stopped."""
-    if runs and runs[0][0] == base:
-        first = runs[0]
-        return [(before[0], before[1] + first[1], before[2], first[3]), *runs[1:]]
-    return [before, *runs]
+def found(kind: int, truth: NDArray[np.bool_], stretch: Stretch) -> Events:
+    """The runs in this stretch, as if nothing were before or after it."""
+    edges = np.flatnonzero(np.diff(truth, prepend=False, append=False))
+    firsts, ends = edges[::2], edges[1::2]
+    runs = np.empty(len(firsts), records.EVENT)
+    runs["kind"] = kind
+    runs["first"] = stretch.base + firsts
+    runs["count"] = ends - firsts
+    runs["from_packet"] = stretch.packets[firsts]
+    runs["to_packet"] = stretch.packets[ends - 1]
+    return runs
+
+
+def joined(before: Open | None, runs: Events, kind: int, base: int) -> Events:
+    """The runs with the open one in front, which is made longer by the first of them if that begins where it stopped."""
+    if before is None:
+        return runs
+    first, count, from_packet, to_packet = before
+    if len(runs) and runs[0]["first"] == base:
+        count, to_packet, runs = count + int(runs[0]["count"]), int(runs[0]["to_packet"]), runs[1:]
+    return np.concatenate([np.array([(kind, first, count, from_packet, to_packet)], records.EVENT), runs])

@@ -63,6 +63,12 @@ def proof(frames: Frames) -> str:
     return hashlib.sha256(alike.tobytes()).hexdigest()[:32] if len(alike) else ""
 
 
+def wanting(seam: Seam, frames: Frames) -> bool:
+    """Whether a longer run-in could help: the parts do not fit, or nothing is known and the part does not begin with its key."""
+    headless = len(frames) == 0 or int(frames["ordinal"][0]) != seam.at
+    return seam.state == UNPROVEN or (seam.state == UNSEEN and headless)
+
+
 def longer(how: dict[str, Any]) -> int | None:
     """The run-in to try next, in key packets; None if the part already began at the film's start or has tried the longest."""
     run_in = 2 * int(how["run_in"]) + 1

@@ -1,0 +1,44 @@
+"""How the appliance is: whether it runs, who is alive, and how the work stands."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from appliance import wiring
+from appliance.cli import access, render
+from appliance.coordination import history, kinds, leases, processes
+
+
+def configure(parser: ArgumentParser) -> None:
+    """One view, for people or programs."""
+    parser.add_argument("--json", action="store_true", help="as one JSON object")
+
+
+def main(arguments: Namespace) -> int:
+    """Tell; 0 when it runs and its storage is well, 1 otherwise."""
+    with access.opened(arguments) as found:
+        live = found.live()
+        entered = processes.entered(live)
+        live.close()
+        running, failing = wiring.running(found.paths.state), found.ledger.failing()
+        view = {
+            "state_directory": str(found.paths.state),
+            "running": running,
+            "storage": "failing" if failing else "well",
+            "wal_bytes": found.ledger.wal_bytes(),
+            "processes": {each.name: each.holder.split("/")[1] for each in entered},
+            "holders": len(leases.holders(found.ledger)),
+            "jobs": history.counts(found.ledger),
+            "kinds": {each.kind: each.version for each in kinds.known(found.ledger)},
+        }
+    if arguments.json:
+        render.json_line(view)
+    else:
+        render.facts([(name, _line(value)) for name, value in view.items()])
+    return 0 if running and not failing else 1
+
+
+def _line(value: object) -> object:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {count}" for name, count in value.items()) or "none"
+    return {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value

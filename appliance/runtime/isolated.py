@@ -1,0 +1,44 @@
+"""An isolated pool's way of carrying out calls: in a hand, whose death is an outcome like any other."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from appliance.coordination.handin import DIED, Released
+from appliance.coordination.outcomes import Retry
+from appliance.runtime.arguments import WorkerArgument
+from appliance.runtime.call import Call, Perform
+from appliance.runtime.causes import Cause
+from appliance.runtime.hands import Answer, Hand, Watch
+from appliance.runtime.requests import Setup
+from appliance.runtime.seats import Seat
+
+GRACE_MS: Final = 10_000  # what the worker may take beyond the limit that it puts on its hand, before it is taken to hang
+ENVIRONMENT: Final = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+def in_hand(seat: Seat, argument: WorkerArgument) -> Perform:
+    """Carries calls out in a hand of its own, which is started at the first call."""
+    setup = Setup(
+        modules=sorted({kind.module for kind in argument.kinds}),
+        memory_bytes_max=max(kind.memory_bytes_max for kind in argument.kinds),
+    )
+    hand = Hand(setup=setup, environment=ENVIRONMENT, clock=seat.clock, log=seat.log)
+
+    def perform(call: Call) -> Any:  # noqa: ANN401 - what a handler returns is judged by the caller
+        watch = Watch(
+            limit_ms=call.kind.time_limit_ms,
+            wake=(seat.stop, seat.parent),
+            grace_ms=argument.stop_ms,
+            cancelled=call.context.cancelled,
+            progress=call.context.progress,
+        )
+        got = hand.perform(call, watch)
+        if isinstance(got, Answer):
+            return got.outcome
+        if got.cause is Cause.ASKED:
+            return Released(cause="stopped", started=True)
+        seat.log.warning("hand died", job=call.context.job_id, ordinal=call.context.ordinal, cause=got.cause, code=got.code)
+        return Retry(f"its hand died: {got.cause}, exit code {got.code}\n{got.text}", error_class=f"{DIED}{got.cause}")
+
+    return perform

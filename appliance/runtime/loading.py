@@ -1,0 +1,42 @@
+"""Loading handlers from the modules that the settings name."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Iterable
+
+from appliance import errors
+from appliance.coordination.handlers import Handler, handlers_of
+
+
+def load(module: str) -> list[Handler]:
+    """The handlers that a module declares.
+
+    Raises ``HandlerError`` when it does not import, or declares none.  This imports code of the vendor: never in the supervisor.
+    """
+    try:
+        loaded = importlib.import_module(module)
+    except Exception as error:  # the vendor's code may raise anything; it is a finding, not our crash
+        message = f"the handler module {module!r} does not import: {type(error).__name__}: {error}"
+        raise errors.HandlerError(message) from error
+    handlers = handlers_of(loaded)
+    if not handlers:
+        message = f"the handler module {module!r} declares no @job"
+        raise errors.HandlerError(message)
+    return handlers
+
+
+def load_kinds(modules: Iterable[str]) -> dict[str, Handler]:
+    """The handlers of several modules by kind.
+
+    Raises ``HandlerError`` as ``load`` does, and when two declare the same kind.
+    """
+    found: dict[str, Handler] = {}
+    for module in modules:
+        for handler in load(module):
+            if handler.kind in found:
+                message = f"the kind {handler.kind!r} is declared twice, the second time in {module!r}"
+                raise errors.HandlerError(message)
+            found[handler.kind] = handler
+    return found

@@ -1,0 +1,127 @@
+"""``prepare``: everything that must be true before work starts, as a list read top to bottom, in a process of its own.
+
+It returns the plan as data.  What makes work impossible is an error, with its exit code; a handler module that does not import
+only takes its kinds out of the plan, and is a finding.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from appliance.coordination import kinds, triggers
+from appliance.coordination.handlers import Handler
+from appliance.errors import HandlerError
+from appliance.runtime import fork, program
+from appliance.runtime.arguments import StewardArgument, StoreArgument, WorkerArgument, kind_of
+from appliance.runtime.loading import load
+from appliance.runtime.program import ChildPlan, Plan
+from appliance.runtime.seats import Seat
+from appliance.settings import Pool
+from appliance.site import filesystem
+from appliance.store import check, live, migrations, selftest
+from appliance.store.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What the settings want: where, which modules, which pools."""
+
+    store: StoreArgument
+    release: str
+    modules: Sequence[str]
+    pools: Mapping[str, Pool]
+    stop_ms: int
+
+
+def prepare(seat: Seat, wanted: Wanted) -> bytes:
+    """Make everything ready, and return the plan."""
+    place = wanted.store.place()
+    warning = filesystem.require_local(place.state)
+    if warning:
+        seat.log.warning("filesystem", what=warning)
+    prove_locks(seat, wanted)
+    check.check_if_unclean(place)
+    triggering = triggers.statements()
+    applied = migrations.migrate(place, seat.clock, triggering, boot_id=seat.process.boot_id, release=wanted.release)
+    if applied:
+        seat.log.info("migrated", migrations=applied)
+    live.discard_other_boots(place.runtime, seat.process.boot_id)
+    handlers = load_all(seat, wanted.modules)
+    declare(seat, wanted, [handler for _, handler in handlers])
+    return program.encode(plan(wanted, handlers))
+
+
+def prove_locks(seat: Seat, wanted: Wanted) -> None:
+    """Two processes prove, on a fresh file beside the ledger, that locks and shared memory work here.
+
+    The second one is forked first and waits: nothing forks while a connection is open.
+    """
+    folder = wanted.store.place().state
+    reader, writer = os.pipe2(os.O_CLOEXEC)
+
+    def second() -> int:
+        os.read(reader, 1)
+        return selftest.probe(folder)
+
+    selftest.lay(folder)
+    pid = fork.fork(second, settle=lambda: None, keep=(reader,), log=seat.log)
+    os.close(reader)
+    holding = selftest.Holding(folder)
+    os.write(writer, b"!")
+    os.close(writer)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    holding.close()
+    selftest.remove(folder)
+    selftest.judge(folder, code)
+
+
+def load_all(seat: Seat, modules: Sequence[str]) -> list[tuple[str, Handler]]:
+    """(module, handler) of all modules that import; the others are findings."""
+    found: dict[str, tuple[str, Handler]] = {}
+    for module in modules:
+        try:
+            handlers = load(module)
+        except HandlerError as error:
+            seat.log.error("handler module left out", module=module, what=str(error), remedy=error.remedy)
+            continue
+        for handler in handlers:
+            if handler.kind in found:
+                seat.log.error("kind declared twice, the first stays", kind=handler.kind, module=module)
+            found.setdefault(handler.kind, (module, handler))
+    return list(found.values())
+
+
+def declare(seat: Seat, wanted: Wanted, handlers: Sequence[Handler]) -> None:
+    """Tell the ledger which kinds there are."""
+    ledger = Ledger(wanted.store.place(), seat.clock, seat.process.start_ticks)
+    try:
+        if kinds.undeclared(ledger, handlers):
+            with ledger.write() as tx:
+                kinds.declare(tx, handlers)
+    finally:
+        ledger.close()
+
+
+def plan(wanted: Wanted, handlers: Sequence[tuple[str, Handler]]) -> Plan:
+    """The children: the steward, and for each pool that has kinds its workers."""
+    steward = StewardArgument(store=wanted.store, release=wanted.release)
+    children = [ChildPlan(name="steward", kind="steward", argument=msgspec.to_builtins(steward))]
+    for name in sorted({handler.pool for _, handler in handlers}):
+        pool = wanted.pools.get(name, Pool())
+        argument = WorkerArgument(
+            store=wanted.store,
+            release=wanted.release,
+            pool=name,
+            isolated=pool.isolated,
+            stop_ms=wanted.stop_ms,
+            kinds=[kind_of(module, handler, pool.memory_bytes_max) for module, handler in handlers if handler.pool == name],
+        )
+        told = msgspec.to_builtins(argument)
+        children += [
+            ChildPlan(name=f"worker-{name}-{slot + 1}", kind="worker", pool=name, argument=told) for slot in range(pool.workers)
+        ]
+    return Plan(children=children)

@@ -1,0 +1,120 @@
+"""The one place that knows everybody: which kinds of children there are, which handlers are built in, and how they meet."""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.util
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from appliance import errors
+from appliance.clock import Clock
+from appliance.log import Log
+from appliance.release import RELEASE
+from appliance.runtime import prepare, rescue, steward, worker
+from appliance.runtime.arguments import StoreArgument
+from appliance.runtime.policy import STEWARD_PACE
+from appliance.runtime.prepare import Wanted
+from appliance.runtime.program import Kind, Program
+from appliance.runtime.supervisor import supervise
+from appliance.site import config
+from appliance.site.config import Paths
+from appliance.store.turnstile import TurnPage
+
+LOCK: Final = "supervisor.lock"
+DEATHS: Final = "deaths.jsonl"
+BUILT_IN: Final = {"appliance.pipelines.probe": (), "appliance.pipelines.media.handlers": ("av", "numpy")}
+
+
+def modules() -> list[str]:
+    """The built-in handler modules whose packages are installed here."""
+    return [name for name, needs in BUILT_IN.items() if all(importlib.util.find_spec(need) for need in needs)]
+
+
+def built_in_settings() -> dict[str, dict[str, dict[str, object]]]:
+    """The lowest layer of settings: the media pool touches foreign input, so it is isolated, one worker a core."""
+    return {"pools": {"media": {"isolated": True, "workers": len(os.sched_getaffinity(0))}}}
+
+
+def wanted(paths: Paths, *, over: dict[str, object] | None = None) -> Wanted:
+    """What the settings of these paths want.
+
+    Raises ``SettingsError``.
+    """
+    settings, _ = config.load(paths, under=built_in_settings(), over=over)
+    return Wanted(
+        store=StoreArgument(state=str(paths.state), runtime=str(paths.runtime), safe_overwrite=settings.store.safe_overwrite),
+        release=RELEASE,
+        modules=[*modules(), *settings.handlers.modules],
+        pools=settings.pools,
+        stop_ms=settings.stop.seconds * 1_000,
+    )
+
+
+def run(paths: Paths, clock: Clock, log: Log, *, over: dict[str, object] | None = None, notify: str | None = None) -> int:
+    """Be the supervisor of these paths until it is asked to stop; its exit code.
+
+    ``notify`` is the address that is told of readiness instead of the service manager's.
+
+    Raises ``AlreadyRunningError`` when there is one, ``SettingsError`` when the settings cannot be used.
+    """
+    paths.make()
+    first = wanted(paths, over=over)
+    page = TurnPage(paths.runtime)
+    variables = config.environment()
+    program = Program(
+        kinds=(
+            Kind(name="steward", main=steward.main, beats=True, wants_deaths=True, pace=STEWARD_PACE),
+            Kind(name="worker", main=worker.main),
+        ),
+        prepare=lambda seat: prepare.prepare(seat, wanted(paths, over=over)),
+        deaths_path=paths.state / DEATHS,
+        held=lambda: _held(page),
+        stop_ms=first.stop_ms + 2_000,
+        notify_address=notify or variables.get("NOTIFY_SOCKET"),
+        watchdog_ms=_watchdog_ms(variables),
+    )
+    with only_supervisor(paths.state):
+        return supervise(program, clock=clock, log=log)
+
+
+def _held(page: TurnPage) -> rescue.Held | None:
+    held = page.held()
+    if held is None:
+        return None
+    return rescue.Held(pid=held.pid, start_ticks=held.start_ticks, ticket=held.ticket, since=held.since)
+
+
+def _watchdog_ms(variables: dict[str, str]) -> int | None:
+    usec = variables.get("WATCHDOG_USEC", "")
+    return int(usec) // 1_000 if usec.isdecimal() and variables.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid()) else None
+
+
+@contextmanager
+def only_supervisor(state: Path) -> Iterator[None]:
+    """Hold the supervisor's lock of a state folder for life; a lock that dies with its holder, no pid file."""
+    descriptor = os.open(state / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        message = f"another supervisor works on {state}"
+        raise errors.AlreadyRunningError(message) from None
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def running(state: Path) -> bool:
+    """Whether a supervisor works on this state folder now."""
+    try:
+        with only_supervisor(state):
+            return False
+    except errors.AlreadyRunningError:
+        return True
+    except FileNotFoundError:
+        return False
