@@ -19,7 +19,7 @@ from appliance.errors import InputFileError, NoSuchJobError
 
 KIND: Final = "media.qc"
 REPORTS: Final = "reports"
-PASSED, FAILED, NOT_MEASURED = 0, 1, 2
+PASSED, SHORT_OF_IT, NOT_MEASURED = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,13 @@ def _tell(found: Access, arguments: Namespace, id_: int, path: Path | None) -> i
     written = _export(found, arguments.output, shown, name)
     told = {"file": name, "job": id_, "state": "done", **shown.result, **{key: str(value) for key, value in written.items()}}
     _say(arguments, told)
-    return FAILED if shown.result["verdict"] == "fail" else PASSED if shown.result["verdict"] in ("pass", "warn") else NOT_MEASURED
+    return (
+        SHORT_OF_IT
+        if shown.result["verdict"] == "fail"
+        else PASSED
+        if shown.result["verdict"] in ("pass", "warn")
+        else NOT_MEASURED
+    )
 
 
 def _say(arguments: Namespace, told: dict[str, Any]) -> None:
@@ -125,7 +131,7 @@ def _say(arguments: Namespace, told: dict[str, Any]) -> None:
         return
     tests = ", ".join(f"{name} {status}" for name, status in told["tests"].items())
     print(f"{render.safe(told['file'])}: {told['verdict'].upper()}" + (f" ({tests})" if tests else ""))
-    print(f"  {told['frames']} frames in {told['parts']} parts")
+    print(f"  {told['frames']} frames, parts: {told['parts']}")
     for key in ("report", "frame_data", "run_record"):
         print(f"  {key.replace('_', ' '):11} {render.safe(told[key])}")
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stand:
+    """How far a job is: done of total, in whatever units it counts."""
+
+    id: int
+    state: str
+    done: float
+    total: int
 
 
 def json_line(value: Mapping[str, Any]) -> None:

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Task as Row
+from rich.progress import TaskID as RowId
+from rich.text import Text
 
 from appliance.cli import render
-
-if TYPE_CHECKING:
-    from appliance.cli.waiting import Stand
+from appliance.cli.render import Stand
 
 NAME_CHARS_MAX = 40
+
+
+class Said(ProgressColumn):
+    """A column of plain text, made of the row: nothing in it is taken for markup."""
+
+    def __init__(self, say: Callable[[Row], str]) -> None:
+        """Keep what says it."""
+        super().__init__()
+        self._say = say
+
+    def render(self, row: Row) -> Text:
+        """The text of a row."""
+        return Text(self._say(row))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +36,7 @@ class Bars:
     """A bar for each job."""
 
     progress: Progress
-    rows: dict[int, TaskID]
+    rows: dict[int, RowId]
 
     def show(self, stands: Sequence[Stand]) -> None:
         """Move the bars."""
@@ -36,10 +48,10 @@ class Bars:
 def bars(names: dict[int, str]) -> Iterator[Bars]:
     """Show bars while the block lasts; they stay when it ends."""
     columns = (
-        TextColumn("{task.description}"),
+        Said(lambda row: row.description),
         BarColumn(bar_width=30),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TextColumn("{task.fields[state]:9}"),
+        Said(lambda row: f"{row.percentage:3.0f} %"),
+        Said(lambda row: f"{row.fields['state']:9}"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
@@ -51,4 +63,4 @@ def bars(names: dict[int, str]) -> Iterator[Bars]:
 
 def _short(name: str) -> str:
     name = render.safe(name)
-    return escape(name if len(name) <= NAME_CHARS_MAX else "…" + name[1 - NAME_CHARS_MAX :])
+    return name if len(name) <= NAME_CHARS_MAX else "…" + name[1 - NAME_CHARS_MAX :]

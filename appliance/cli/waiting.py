@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 from appliance.cli import render
 from appliance.cli.access import Access
+from appliance.cli.render import Stand
 from appliance.coordination import history, processes, splits
 from appliance.store.live import Live
 from appliance.store.wake import Waiter
@@ -18,16 +19,6 @@ from appliance.store.wake import Waiter
 LOOK_MS: Final = 400  # how often a view is drawn anew
 LINE_MS: Final = 5_000  # how often a plain line is printed
 GOOD: Final = "done"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stand:
-    """How far a job is: done of total, in whatever units it counts."""
-
-    id: int
-    state: str
-    done: float
-    total: int
 
 
 class View(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from appliance.coordination.handlers import Handler
@@ -27,27 +27,27 @@ class Kind:
     backoff_ms: int
 
 
-def _facts(handler: Handler) -> dict[str, str | int]:
-    return {
-        "kind": handler.kind,
-        "version": handler.version,
-        "schema": handler.schema,
-        "pool": handler.pool,
-        "time_limit_ms": handler.time_limit_ms,
-        "failures_max": handler.failures_max,
-        "backoff_ms": handler.backoff_ms,
-    }
+def _kind(handler: Handler) -> Kind:
+    return Kind(
+        kind=handler.kind,
+        version=handler.version,
+        schema=handler.schema,
+        pool=handler.pool,
+        time_limit_ms=handler.time_limit_ms,
+        failures_max=handler.failures_max,
+        backoff_ms=handler.backoff_ms,
+    )
 
 
 def declare(tx: Transaction, handlers: Iterable[Handler]) -> None:
     """Tell the ledger what can be done."""
-    tx.each(SQL["declare"], [_facts(handler) for handler in handlers])
+    tx.each(SQL["declare"], [asdict(_kind(handler)) for handler in handlers])
 
 
 def undeclared(ledger: Ledger, handlers: Iterable[Handler]) -> list[str]:
     """The kinds that the ledger does not know, or knows otherwise: a start that changes nothing writes nothing."""
     there = known(ledger)
-    return [handler.kind for handler in handlers if Kind(**_facts(handler)) not in there]  # type: ignore[arg-type]
+    return [handler.kind for handler in handlers if _kind(handler) not in there]
 
 
 def known(ledger: Ledger) -> list[Kind]:

@@ -61,6 +61,7 @@ class Steward:
     due_ms: int | None = None
     look_due: bool = True
     asks: bool = True
+    stopping: bool = False
     late: set[tuple[Holder, BootInstant]] = field(default_factory=set)
     wal: tuple[int, BootInstant] = (0, NEVER)
     beaten: BootInstant = NEVER
@@ -73,19 +74,27 @@ class Steward:
             yield tx
 
     def serve(self) -> int:
-        """Go round until asked to stop."""
+        """Go round until asked to stop, and then until the last worker has left."""
         self.recover()
         self.seat.ready()
-        while True:
+        while not self._alone():
             now = self.seat.clock.boot()
             ready = self._wait(now)
-            if ready & {self.seat.stop, self.seat.parent}:
-                return self._leave()
+            if self.seat.parent in ready:
+                return 0
+            if self.seat.stop in ready:
+                self.watch.poll.unregister(self.seat.stop)
+                self.stopping = True
             self._hear(ready)
             for holder, cause in self.watch.ended(self.seat.clock.boot()):
                 self.free(holder, cause)
             self.ripen()
             self.beat(planned=now)
+        return self._leave()
+
+    def _alone(self) -> bool:
+        """Whether a stop was asked and nobody is left whose work could have to be freed."""
+        return self.stopping and not self.watch.dying and not any(each.worker for each in self.watch.living.values())
 
     def _leave(self) -> int:
         """The last one out empties the WAL, and marks the stop as clean when nothing is held any more."""

@@ -16,6 +16,7 @@ from tests.house.tree import Breach, Source
 
 FLOORS: Mapping[str, int] = {
     "errors": 1,
+    "release": 1,
     "clock": 2,
     "limits": 2,
     "log": 2,
