@@ -125,9 +125,8 @@ def _say(arguments: Namespace, told: dict[str, Any]) -> None:
         render.json_line(told)
         return
     if told["state"] != "done":
-        print(
-            f"{render.safe(told['file'])}: no verdict, job {told['job']} is {told['state']}: {render.safe(told['error'] or 'not ended')}"
-        )
+        why = render.safe(told["error"] or "it has not ended")
+        print(f"{render.safe(told['file'])}: no verdict, job {told['job']} is {told['state']}: {why}")
         return
     tests = ", ".join(f"{name} {status}" for name, status in told["tests"].items())
     print(f"{render.safe(told['file'])}: {told['verdict'].upper()}" + (f" ({tests})" if tests else ""))
