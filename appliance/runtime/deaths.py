@@ -93,6 +93,10 @@ class History:
         """The deaths of this boot, oldest first; the times of others cannot be compared with it."""
         return [line.death() for line in self.lines if line.boot_id == boot_id]
 
+    def last(self, boot_id: str, most: int) -> list[Line]:
+        """The last deaths of this boot, oldest first: what a new steward is told."""
+        return [line for line in self.lines if line.boot_id == boot_id][-most:]
+
     def record(self, death: Line) -> None:
         """Remember one more death, and write it down.
 

@@ -65,7 +65,7 @@ def _live(parent: int, main: Callable[[], int], settle: Callable[[], None], log:
     try:
         kernel.die_with(parent)
         settle()
-        code = main()
+        code = int(main())
     except ApplianceError as error:
         code = error.exit_code
         log.error("child cannot go on", error=type(error).__name__, what=str(error), remedy=error.remedy)

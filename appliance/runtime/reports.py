@@ -16,7 +16,7 @@ class Reports:
 
     def __init__(self, program: Program, now: BootInstant) -> None:
         self._notifier = Notifier(program.notify_address)
-        self._every_ms = limits.LOOP_MS_MAX if program.watchdog_ms is None else max(program.watchdog_ms // 3, 1)
+        self._every_ms = min(limits.LOOP_MS_MAX, max((program.watchdog_ms or limits.WAIT_MS_MAX) // 3, 1))
         self._next = now
         self._ready = False
         self._sentence = ""

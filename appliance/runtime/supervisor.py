@@ -2,7 +2,7 @@
 
 It promises
   * to be back in its loop within a moment, whatever the children do: it waits in one place only, for descriptors, signals and the
-    next thing that is due, and never for a child, a disk or a lock;
+    next thing that is due, and never for a child or a lock;
   * that a child which dies is started again after the policy's back-off, for ever, and that no other child notices;
   * that a stop is bounded: all children are asked at once, each has its own time, and what is left then is killed, with everything
     that they had started; a second signal skips the time;
@@ -11,9 +11,9 @@ It promises
 The invariant: the crew holds each child exactly once, by name, and a child has a process if and only if its state is not
 WAITING.  A process of ours that is not in the table is a stray and is killed.
 
-It never opens a database, never runs a handler, has one thread, no event loop, no lock, and writes to disk only when a child
-dies.  What should happen is decided by pure functions (``children``, ``policy``, ``causes``, ``rescue``, ``starvation``), what can
-be done to a child stands in ``crew``; here the one is joined to the other.
+It never opens a database, never runs a handler, has one thread, no event loop, no lock, and writes one short line when a child
+dies, nothing else.  What should happen is decided by pure functions (``children``, ``policy``, ``causes``, ``rescue``,
+``starvation``), what can be done to a child stands in ``crew``; here the one is joined to the other.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Supervisor:
     def do(self, child: Child, step: Step) -> None:
         """Carry out a step that the clock asked for; READY and REAP come from the child, never from the clock."""
         if step is Step.START:
-            lines = list(self.history.lines)[-limits.DEATHS_REPLAYED :] if child.kind.wants_deaths else []
+            lines = self.history.last(self.boot_id, limits.DEATHS_REPLAYED) if child.kind.wants_deaths else []
             self.crew.start(child, map(deaths.encode, lines))
         elif step is Step.DUMP:
             self.crew.dump(child)
@@ -275,6 +275,8 @@ class Supervisor:
         ):
             return
         child = self.crew.with_process(held.pid, held.start_ticks)
+        if child is not None and child.plan.name == PREPARE:
+            return  # a migration may take long; it has a limit of its own
         if child is not None:
             self.crew.kill(child, Cause.HUNG)
         elif not rescue.kill(held):

@@ -77,6 +77,12 @@ def mother(seat: Seat) -> int:
     return steady(seat)
 
 
+def wordless(seat: Seat) -> int:
+    """Forget to return a code."""
+    leave_word(seat)
+    return None  # type: ignore[return-value]
+
+
 def maker(seat: Seat) -> int:
     """Have a hand wait for ever."""
     hand = calling.hand()
@@ -134,13 +140,14 @@ def program(folder: Path, address: str | None) -> Program:
             Kind(name="crasher", main=crasher, pace=QUICK),
             Kind(name="raiser", main=raiser, pace=QUICK),
             Kind(name="mother", main=mother, beats=True, pace=QUICK),
+            Kind(name="wordless", main=wordless, pace=QUICK),
             Kind(name="maker", main=maker, pace=QUICK),
             Kind(name="steward", main=steward, beats=True, wants_deaths=True, pace=QUICK),
         ),
         prepare=lambda _seat: prepare(folder),
         deaths_path=folder / "deaths",
         held=lambda: held(folder),
-        stop_ms=1_000,
+        stop_ms=2_000,
         turn_held_ms=500,
         notify_address=address,
         watchdog_ms=300 if address else None,

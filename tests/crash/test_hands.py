@@ -157,7 +157,7 @@ def test_a_hand_is_killed_at_the_time_limit_after_it_was_made_to_show_its_stack(
     began = time.monotonic()
     got = died(hand.perform(call("bad.sleep", tmp_path), Watch(limit_ms=600)))
     assert got.cause is Cause.TIME_LIMIT
-    assert 0.6 <= time.monotonic() - began < 1.6
+    assert 0.6 <= time.monotonic() - began < 5
     assert "in sleep" in got.text
 
 
@@ -203,7 +203,7 @@ def test_a_stop_ends_a_call_after_its_grace(make: Make, tmp_path: Path, grace_ms
     began = time.monotonic()
     got = died(hand.perform(call("bad.sleep", tmp_path), Watch(limit_ms=30_000, wake=[reader], grace_ms=grace_ms)))
     assert got.cause is Cause.ASKED
-    assert grace_ms / 1000 <= time.monotonic() - began < grace_ms / 1000 + 0.6
+    assert grace_ms / 1000 <= time.monotonic() - began < grace_ms / 1000 + 5
     os.close(reader)
     os.close(writer)
 

@@ -12,7 +12,7 @@ import pytest
 
 from appliance.site import boot
 from tests.crash.conftest import Stage
-from tests.crash.facts import gone, until
+from tests.crash.facts import gone, times_woken, until
 
 pytestmark = pytest.mark.crash
 
@@ -27,7 +27,9 @@ def test_a_killed_child_is_started_again_and_the_others_do_not_notice(stage: Sta
     assert troupe.death_of(first)["cause"] == "signal"
 
 
-@pytest.mark.parametrize(("kind", "code", "cause"), [("crasher", 3, "exited"), ("raiser", 70, "exited")])
+@pytest.mark.parametrize(
+    ("kind", "code", "cause"), [("crasher", 3, "exited"), ("raiser", 70, "exited"), ("wordless", 70, "exited")]
+)
 def test_a_child_that_ends_by_itself_is_started_again(stage: Stage, kind: str, code: int, cause: str) -> None:
     """Its code says what it was; an exception never reaches the supervisor's own stack."""
     troupe = stage(("a", kind))
@@ -156,13 +158,8 @@ def test_an_idle_supervisor_writes_nothing_and_hardly_wakes(stage: Stage) -> Non
     def io() -> bytes:
         return Path(f"/proc/{pid}/io").read_bytes()
 
-    def switches() -> int:
-        return next(
-            int(line.split()[1]) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("voluntary")
-        )
-
     until(lambda: boot.stat(pid) is not None and "plan" in (troupe.folder / "log").read_text(), what="the plan")
-    written, woken, since = io().split(b"write_bytes: ")[1].split()[0], switches(), time.monotonic()
+    written, woken, since = io().split(b"write_bytes: ")[1].split()[0], times_woken(pid), time.monotonic()
     until(lambda: time.monotonic() - since > 3, what="three seconds")
     assert io().split(b"write_bytes: ")[1].split()[0] == written
-    assert switches() - woken <= 8
+    assert times_woken(pid) - woken <= 8

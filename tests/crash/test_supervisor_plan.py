@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from appliance.site import boot
 from tests.crash.conftest import Stage
-from tests.crash.facts import gone, until
+from tests.crash.facts import gone, times_woken, until
 
 pytestmark = pytest.mark.crash
 
@@ -141,3 +142,20 @@ def test_a_stop_during_prepare_is_obeyed(stage: Stage, tmp_path: Path) -> None:
     troupe.send(signal.SIGTERM)
     assert troupe.process.wait(10) == 0
     assert time.monotonic() - asked < 5
+
+
+def test_a_prepare_that_holds_the_turnstile_for_long_is_left_alone(stage: Stage, tmp_path: Path) -> None:
+    """A migration may take longer than any transaction of a worker; it has a limit of its own."""
+    os.mkfifo(tmp_path / "plan.json")
+    troupe = stage()
+    own = Path(f"/proc/{troupe.process.pid}/task/{troupe.process.pid}/children")
+    pid = int(until(own.read_text, what="prepare"))
+    began = time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
+    (tmp_path / "held.new").write_text(f"{pid} {boot.start_ticks(pid)} 7 {began - 60_000}")
+    (tmp_path / "held.new").replace(tmp_path / "held")
+    before = times_woken(troupe.process.pid)
+    until(lambda: times_woken(troupe.process.pid) >= before + 3, what="three passes that saw it")
+    assert not gone(pid)
+    with (tmp_path / "plan.json").open("w") as file:
+        file.write(json.dumps({"children": []}))
+    until(lambda: "plan" in log_of(tmp_path), what="the plan")

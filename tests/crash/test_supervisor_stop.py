@@ -29,10 +29,10 @@ def test_one_slow_child_does_not_delay_the_stop_of_the_others(stage: Stage) -> N
     slow, others = troupe.up("slow"), [troupe.up("a"), troupe.up("b")]
     asked = time.monotonic()
     troupe.send(signal.SIGTERM)
-    until(lambda: all(map(gone, others)), seconds=0.9, what="end of the quick ones")
+    until(lambda: all(map(gone, others)), seconds=1.8, what="end of the quick ones")
     assert not gone(slow)
     assert troupe.process.wait(10) == 0
-    assert 1.0 <= time.monotonic() - asked < 3.0
+    assert 2.0 <= time.monotonic() - asked < 4.0
     assert gone(slow)
     assert {death["cause"] for death in troupe.deaths()} == {"asked"}
 
@@ -46,7 +46,7 @@ def test_a_second_signal_ends_everything_at_once(stage: Stage) -> None:
     asked = time.monotonic()
     troupe.send(signal.SIGTERM)
     assert troupe.process.wait(5) == 0
-    assert time.monotonic() - asked < 0.9
+    assert time.monotonic() - asked < 1.8
     assert gone(slow)
 
 
@@ -95,7 +95,7 @@ def test_a_stop_interrupts_a_hand_at_work(stage: Stage) -> None:
     asked = time.monotonic()
     troupe.send(signal.SIGTERM)
     assert troupe.process.wait(10) == 0
-    assert time.monotonic() - asked < 0.9
+    assert time.monotonic() - asked < 1.8
     assert gone(worker)
     assert gone(hand)
 
@@ -114,7 +114,7 @@ def stop_early(troupe: Troupe, seconds: float) -> None:
     until(lambda: time.monotonic() > moment, what="the moment")
     troupe.send(signal.SIGTERM)
     assert troupe.process.wait(10) == 0
-    assert time.monotonic() - moment < 0.9
+    assert time.monotonic() - moment < 1.8
     assert [pid for number in range(4) for pid in troupe.living(f"w{number}")] == []
 
 
