@@ -1,6 +1,8 @@
 -- name: decide
 UPDATE job
-   SET state = :became, ended_ms = CASE WHEN :became IN ('done', 'rejected') THEN :now END, starts = 0,
+   SET state = CASE WHEN :became = 'ready' AND NOT EXISTS (SELECT 1 FROM may_start WHERE may_start.id = job.id) THEN 'blocked'
+                    ELSE :became END,
+       cancel_asked_ms = NULL, ended_ms = CASE WHEN :became IN ('done', 'rejected') THEN :now END, starts = 0,
        move = 'decide', actor = 'person', cause = :cause, moved_ms = :now, moves = moves + 1
  WHERE id = :id AND state = 'unclear' AND attempt = :attempt
 RETURNING id;
@@ -13,7 +15,7 @@ RETURNING job_id;
 -- name: correct
 UPDATE job
    SET state = CASE WHEN EXISTS (SELECT 1 FROM may_start WHERE may_start.id = job.id) THEN 'ready' ELSE 'blocked' END,
-       payload = :payload, ended_ms = NULL, failures = 0, starts = 0, error_class = NULL, error_text = NULL,
+       payload = :payload, ended_ms = NULL, failures = 0, starts = 0, error_class = NULL, error_text = NULL, cancel_asked_ms = NULL,
        move = 'correct', actor = 'person', cause = :cause, moved_ms = :now, moves = moves + 1
  WHERE id = :id AND state = 'rejected' AND attempt = :attempt
 RETURNING id;

@@ -16,13 +16,16 @@ from appliance.coordination.states import NOUNS
 from appliance.store.statements import load
 
 SQL: Final = load("appliance.coordination", "triggers.sql")
-STANDING: Final = ("job_stays", "part_stays", "job_payload", "result_enters", "result_stays", "event_stays")
-TERMS: Final = ("term_grows", "term_entered", "term_moved")
+STANDING: Final = ("job_stays", "part_stays", "job_payload", "result_enters", "result_kept", "result_stays", "event_stays")
+TERMS: Final = ("term_grows", "term_stays", "term_entered", "term_moved")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noun:
-    """How a guarded table calls its key and its fence, when one of its attempts began, and what of it never changes."""
+    """How a guarded table calls its key and its fence, when one of its attempts began, and what of it never changes.
+
+    ``moved`` are the columns, besides those that every noun has, that change by a move alone.
+    """
 
     noun: str
     fence: str
@@ -30,6 +33,7 @@ class Noun:
     ordinal: str
     started: str
     fixed: tuple[str, ...]
+    moved: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,7 @@ class Must:
     entry: bool = False
 
 
+MOVED: Final = ("state", "failures", "starts", "holder", "move", "actor", "cause", "moved_ms", "moves")
 TABLES: Final = (
     Noun(
         noun="job",
@@ -51,6 +56,7 @@ TABLES: Final = (
         ordinal="NULL",
         started="NEW.started_ms",
         fixed=("id", "kind", "work_id", "version", "round", "submitted_ms", "parent_id"),
+        moved=("cancel_asked_ms", "ended_ms"),
     ),
     Noun(
         noun="part",
@@ -59,6 +65,7 @@ TABLES: Final = (
         ordinal="NEW.ordinal",
         started="NEW.started_ms",
         fixed=("job_id", "job_attempt", "ordinal", "kind", "version"),
+        moved=("params", "result"),
     ),
     Noun(
         noun="split",
@@ -67,6 +74,7 @@ TABLES: Final = (
         ordinal="NEW.folded",
         started="NULL",
         fixed=("job_id", "attempt", "kind", "version", "parts", "width"),
+        moved=("folded", "carried", "output_fence", "output_bytes"),
     ),
 )
 
@@ -129,6 +137,7 @@ def _rows() -> Iterator[str]:
 def _of(noun: Noun) -> Iterator[str]:
     """The five triggers of a guarded table."""
     facts = {"noun": noun.noun, "fence": noun.fence, "job_id": noun.job_id, "ordinal": noun.ordinal, "started": noun.started}
+    facts["touched"] = " OR ".join(f"NEW.{column} IS NOT OLD.{column}" for column in (*MOVED, noun.fence, *noun.moved))
     facts["columns"] = ", ".join(noun.fixed)
     facts["changed"] = " OR ".join(f"NEW.{column} IS NOT OLD.{column}" for column in noun.fixed)
     for name in ("enters", "moves", "fixed"):

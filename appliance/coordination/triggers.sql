@@ -12,8 +12,7 @@ END
 
 -- name: moves
 CREATE TRIGGER ${noun}_moves BEFORE UPDATE ON $noun
-  WHEN NEW.state IS NOT OLD.state OR NEW.$fence IS NOT OLD.$fence OR NEW.failures IS NOT OLD.failures
-    OR NEW.starts IS NOT OLD.starts OR NEW.holder IS NOT OLD.holder OR NEW.move IS NOT OLD.move OR NEW.moves IS NOT OLD.moves
+  WHEN $touched
 BEGIN
   SELECT raise(ABORT, '$noun: not a move of the state table')
    WHERE NEW.moves <> OLD.moves + 1
@@ -72,7 +71,13 @@ END
 CREATE TRIGGER result_enters BEFORE INSERT ON result BEGIN
   SELECT raise(ABORT, 'result: not of the attempt that stands')
    WHERE NOT EXISTS (SELECT 1 FROM job WHERE id = NEW.job_id AND attempt = NEW.attempt
-                        AND state IN ('leased', 'gathering', 'unclear'));
+                        AND state IN ('leased', 'gathering', 'unclear'))
+      OR EXISTS (SELECT 1 FROM result WHERE job_id = NEW.job_id);
+END
+
+-- name: result_kept
+CREATE TRIGGER result_kept BEFORE DELETE ON result WHEN EXISTS (SELECT 1 FROM job WHERE id = OLD.job_id) BEGIN
+  SELECT raise(ABORT, 'result: it stays as long as its job');
 END
 
 -- name: result_stays
@@ -88,6 +93,11 @@ END
 -- name: term_grows
 CREATE TRIGGER term_grows BEFORE UPDATE ON term WHEN NEW.number <> OLD.number + 1 BEGIN
   SELECT raise(ABORT, 'term: its number grows by one');
+END
+
+-- name: term_stays
+CREATE TRIGGER term_stays BEFORE DELETE ON term BEGIN
+  SELECT raise(ABORT, 'term: its number never begins anew');
 END
 
 -- name: term_entered

@@ -53,6 +53,12 @@ def connect(path: Path, *, psow: bool = True, create: bool = False, vfs: str | N
     connection.set_busy_timeout(BUSY_MS)
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-    for pragma in ("trusted_schema = off", "cell_size_check = on", "foreign_keys = on", "temp_store = memory"):
+    for pragma in (
+        "trusted_schema = off",
+        "cell_size_check = on",
+        "foreign_keys = on",
+        "recursive_triggers = on",
+        "temp_store = memory",
+    ):
         connection.execute(f"PRAGMA {pragma}")
     return connection

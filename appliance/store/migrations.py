@@ -65,7 +65,10 @@ def migrate(place: Place, clock: Clock, triggers: Sequence[str], *, boot_id: str
             message = f"the ledger's filesystem does not take a WAL (journal mode is {mode})"
             raise errors.StorageUnsuitableError(message)
         applied = [migration.number for migration in known if _apply(connection, migration, release, clock)]
-        _renew_triggers(connection, triggers)
+        if (
+            connection.execute("PRAGMA user_version").get == known[-1].number
+        ):  # a later release's triggers are not this one's to renew
+            _renew_triggers(connection, triggers)
         _begin_life(connection, clock, boot_id)
         return applied
     finally:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from appliance.clock import Clock
 from appliance.coordination import handin, kinds, queue, triggers
+from appliance.coordination.decisions import Person
 from appliance.coordination.handin import Released, Returned
 from appliance.coordination.handlers import Context, Handler
 from appliance.coordination.outcomes import Json, Outcome
@@ -21,6 +22,7 @@ WALL_MS: Final = 1_800_000_000_000
 BOOT_MS: Final = 1_000_000
 ANNA: Final = Holder("boot/11/1/anna")
 BERT: Final = Holder("boot/12/1/bert")
+WHO: Final = Person(who="p", why="because")
 
 
 def nothing(context: Context, payload: Any) -> Json:  # noqa: ANN401 - a handler takes what was submitted

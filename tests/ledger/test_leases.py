@@ -8,15 +8,13 @@ import pytest
 
 from appliance import errors, limits
 from appliance.coordination import decisions, freeing, leases
-from appliance.coordination.decisions import Person
 from appliance.coordination.freeing import Death
 from appliance.coordination.handin import Released
 from appliance.coordination.outcomes import Done, Follow, Outcome, Reject, Retry, Snooze, Split, Unclear
 from appliance.coordination.states import Actor
 from appliance.coordination.work import Claimed, FilePlace, Holder, Lease
-from tests.ledger.box import ANNA, BERT, Box
+from tests.ledger.box import ANNA, BERT, WHO, Box
 
-WHO = Person(who="p", why="w")
 KILLED = "killed"
 OUTCOMES: list[Outcome | Released] = [
     Done(1, [Follow(kind="noop")]),
