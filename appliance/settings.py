@@ -38,6 +38,7 @@ class Handlers(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the handlers of jobs come from."""
 
     modules: Annotated[tuple[str, ...], Meta(description="Python modules whose @job functions this appliance offers")] = ()
+    built_in: Annotated[bool, Meta(description="false to offer only those modules, and nothing that comes with the product")] = True
 
 
 class Stop(Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,12 +47,21 @@ class Stop(Struct, frozen=True, forbid_unknown_fields=True):
     seconds: Annotated[int, Meta(ge=1, le=600, description="how long a stop waits for work before it is handed back")] = 20
 
 
+class Restarts(Struct, frozen=True, forbid_unknown_fields=True):
+    """How processes that die are started again."""
+
+    most_seconds: Annotated[
+        int, Meta(ge=1, le=3600, description="the longest pause before a process that dies again and again is started once more")
+    ] = 300
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """All settings."""
 
     store: Store = Store()
     handlers: Handlers = Handlers()
     stop: Stop = Stop()
+    restarts: Restarts = Restarts()
     pools: dict[str, Pool] = msgspec.field(default_factory=lambda: {"default": Pool()})
 
 

@@ -7,6 +7,7 @@ import importlib.util
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ from appliance.log import Log
 from appliance.release import RELEASE
 from appliance.runtime import prepare, rescue, steward, worker
 from appliance.runtime.arguments import StoreArgument
-from appliance.runtime.policy import STEWARD_PACE
+from appliance.runtime.policy import DEFAULT_PACE, STEWARD_PACE, Pace
 from appliance.runtime.prepare import Wanted
 from appliance.runtime.program import Kind, Program
 from appliance.runtime.supervisor import supervise
@@ -48,9 +49,10 @@ def wanted(paths: Paths, *, over: dict[str, object] | None = None) -> Wanted:
     return Wanted(
         store=StoreArgument(state=str(paths.state), runtime=str(paths.runtime), safe_overwrite=settings.store.safe_overwrite),
         release=RELEASE,
-        modules=[*modules(), *settings.handlers.modules],
+        modules=[*(modules() if settings.handlers.built_in else ()), *settings.handlers.modules],
         pools=settings.pools,
         stop_ms=settings.stop.seconds * 1_000,
+        restart_ms_max=settings.restarts.most_seconds * 1_000,
     )
 
 
@@ -67,8 +69,8 @@ def run(paths: Paths, clock: Clock, log: Log, *, over: dict[str, object] | None 
     variables = config.environment()
     program = Program(
         kinds=(
-            Kind(name="steward", main=steward.main, beats=True, wants_deaths=True, pace=STEWARD_PACE),
-            Kind(name="worker", main=worker.main),
+            Kind(name="steward", main=steward.main, beats=True, wants_deaths=True, pace=_pace(STEWARD_PACE, first)),
+            Kind(name="worker", main=worker.main, pace=_pace(DEFAULT_PACE, first)),
         ),
         prepare=lambda seat: prepare.prepare(seat, wanted(paths, over=over)),
         deaths_path=paths.state / DEATHS,
@@ -79,6 +81,10 @@ def run(paths: Paths, clock: Clock, log: Log, *, over: dict[str, object] | None 
     )
     with only_supervisor(paths.state):
         return supervise(program, clock=clock, log=log)
+
+
+def _pace(pace: Pace, first: Wanted) -> Pace:
+    return replace(pace, most_ms=min(pace.most_ms, first.restart_ms_max))
 
 
 def _held(page: TurnPage) -> rescue.Held | None:

@@ -28,13 +28,14 @@ from appliance.store.ledger import Ledger
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What the settings want: where, which modules, which pools."""
+    """What the settings want: where, which modules, which pools, and how long a stop and a pause before a restart may be."""
 
     store: StoreArgument
     release: str
     modules: Sequence[str]
     pools: Mapping[str, Pool]
     stop_ms: int
+    restart_ms_max: int
 
 
 def prepare(seat: Seat, wanted: Wanted) -> bytes:
