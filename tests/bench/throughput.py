@@ -1,0 +1,96 @@
+"""No-op jobs end to end, on the real appliance and on Huey, with as many workers; in turns.
+
+Both have all jobs waiting before a worker starts, so neither pays for intake here, and both store results.  The time is from the
+start of the first job to the end of the last one.  Huey does one job a commit and has no batches; that is what is compared.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from huey import SqliteHuey
+
+from appliance.store.ledger import Ledger
+from tests.bench import ledgers, running
+from tests.bench.figures import Figure, figure
+
+WORKERS: Final = (1, 2, 4)
+CONSUMER: Final = (sys.executable, "-m", "huey.bin.huey_consumer", "tests.bench.peer.huey", "-q", "-n", "-C", "-k", "process")
+LOOK_S: Final = 0.2
+SPAN: Final = """
+SELECT (SELECT max(at_ms) FROM event WHERE move = 'finish') - (SELECT min(at_ms) FROM event WHERE move = 'claim'),
+       (SELECT count(*) FROM event WHERE move = 'finish')
+"""
+
+
+def noops(folder: Path, *, quick: bool) -> Iterator[Figure]:
+    """Jobs a second with 1, 2 and 4 workers, ours against Huey's."""
+    jobs = 1_000 if quick else 4_000
+    rates: dict[int, list[tuple[float, float]]] = {workers: [] for workers in WORKERS}
+    for number in range(1 if quick else 3):
+        for workers in WORKERS:
+            rates[workers].append((_ours(folder, f"ours{number}.{workers}", workers, jobs), _theirs(folder, workers, jobs)))
+    for workers, found in rates.items():
+        ours, theirs = (median(column) for column in zip(*found, strict=True))
+        note = f"{ours:,.0f} and {theirs:,.0f} jobs a second"
+        samples = [mine / other for mine, other in found]
+        yield figure(f"no-op jobs of {workers} workers / Huey's of {workers} processes", samples, least=5, note=note)
+    yield from _large(folder, quick=quick)
+
+
+def _large(folder: Path, *, quick: bool) -> Iterator[Figure]:
+    """What the start weighs: ten times as many jobs."""
+    jobs = 10_000 if quick else 40_000
+    found = [
+        (_ours(folder, f"large{number}", 2, jobs), _ours(folder, f"alone{number}", 1, jobs)) for number in range(1 if quick else 3)
+    ]
+    both, one = (median(column) for column in zip(*found, strict=True))
+    note = f"{both:,.0f} and {one:,.0f} jobs a second, of {jobs:,} jobs"
+    yield figure("no-op jobs of 2 workers / of 1 worker", [mine / other for mine, other in found], note=note)
+
+
+def _ours(folder: Path, name: str, workers: int, jobs: int) -> float:
+    with ledgers.place(folder, name) as where:
+        ledger = ledgers.made(where)
+        ledgers.fill(ledger, "bench.noop", jobs, "")
+        with running.run(folder, name, default=workers):
+            running.await_end(ledger, where.runtime, jobs)
+            took_ms, done = _span(ledger, where.runtime, jobs)
+        ledger.close()
+    return done / took_ms * 1e3
+
+
+def _span(ledger: Ledger, runtime: Path, jobs: int) -> tuple[int, int]:
+    """Milliseconds from the first start to the last end, once all have ended."""
+    for id_ in range(max(1, jobs - 1_000), jobs):
+        running.await_end(ledger, runtime, id_)
+    ((took_ms, done),) = ledger.read(SPAN)
+    return took_ms, done
+
+
+def _theirs(folder: Path, workers: int, jobs: int) -> float:
+    surroundings = os.environ | {"BENCH_HUEY": str(folder / "huey.db"), "PYTHONPATH": str(running.ROOT)}
+    enqueue = f"from tests.bench import ledgers, peer; peer.fill({jobs}, ledgers.PAYLOAD)"
+    subprocess.run([sys.executable, "-c", enqueue], env=surroundings, cwd=running.ROOT, check=True)
+    peer = SqliteHuey(filename=surroundings["BENCH_HUEY"])
+    with subprocess.Popen(
+        [*CONSUMER, "-w", str(workers)], env=surroundings, cwd=running.ROOT, stderr=subprocess.DEVNULL
+    ) as consumer:
+        pidfd = os.pidfd_open(consumer.pid)
+        while peer.storage.result_store_size() < jobs and not select.select([pidfd], [], [], LOOK_S)[0]:
+            pass
+        os.close(pidfd)
+        consumer.send_signal(signal.SIGTERM)
+    times: list[int] = [peer.serializer.deserialize(value) for value in peer.storage.result_items().values()]
+    peer.storage.close()
+    for left in folder.glob("huey.db*"):
+        left.unlink()
+    return len(times) / (max(times) - min(times)) * 1e9
