@@ -25,6 +25,7 @@ import apsw
 
 from appliance import errors, limits
 from appliance.clock import Clock, LedgerInstant
+from appliance.store import schema
 from appliance.store.engine import BUSY_MS, Guard, connect, require_engine
 from appliance.store.turnstile import TurnPage, Turnstile
 from appliance.store.wake import Waker
@@ -78,8 +79,8 @@ class Ledger:
     def __init__(self, place: Place, clock: Clock, start_ticks: int) -> None:
         """Open an existing ledger.
 
-        Raises ``EngineTooOldError``, and ``LedgerMissingError`` where there is none.  ``start_ticks`` is this process's start
-        time, which with its pid names it on the turnstile's page.
+        Raises ``EngineTooOldError``, ``LedgerMissingError`` where there is none, ``LedgerTooNewError`` and ``LedgerDamagedError``.
+        ``start_ticks`` is this process's start time, which with its pid names it on the turnstile's page.
         """
         require_engine()
         if not (place.state / LEDGER).exists():
@@ -89,16 +90,28 @@ class Ledger:
         self._guard = Guard()
         self._clock = clock
         self._connection = connect(place.state / LEDGER, psow=place.safe_overwrite, vfs=place.vfs)
+        offset_ms = self._look()
         self._connection.execute(f"PRAGMA synchronous = {place.synchronous}")
         self._connection.execute("PRAGMA wal_autocheckpoint = 0")
         self._page = TurnPage(place.runtime)
         self._turnstile = Turnstile(place.state, self._page, clock, start_ticks)
         self._waker = Waker(place.runtime)
-        self._clock = clock.with_offset(self._offset_ms())
+        self._clock = clock.with_offset(offset_ms)
 
-    def _offset_ms(self) -> int:
-        rows: list[Row] = self._connection.execute("SELECT offset_ms FROM ledger").fetchall()
-        offset: int = rows[0][0]
+    def _look(self) -> int:
+        """See that the file is a ledger that this release understands; the offset of its time."""
+        try:
+            rows: list[Row] = self._connection.execute("SELECT floor, offset_ms FROM ledger").fetchall()
+            ((floor, offset_ms),) = rows
+            schema.require(floor)
+        except (apsw.NotADBError, apsw.CorruptError) as error:
+            self._connection.close()
+            message = f"{self.place.state / LEDGER} cannot be read as a ledger: {error}"
+            raise errors.LedgerDamagedError(message) from error
+        except errors.LedgerTooNewError:
+            self._connection.close()
+            raise
+        offset: int = offset_ms
         return offset
 
     @property
@@ -157,21 +170,34 @@ class Ledger:
     def read(self, sql: str, bindings: Bindings = (), *, rows_max: int = limits.READ_ROWS_MAX) -> list[Row]:
         """All rows of a query, at most ``rows_max`` of them.
 
-        Raises ``ReadTooOldError`` past ``limits.READ_MS_MAX``.
+        Raises ``ReadTooOldError`` past ``limits.READ_MS_MAX``, ``StorageFailingError`` and ``LedgerDamagedError``.
         """
         self._guard.check()
         deadline = self._clock.boot() + limits.READ_MS_MAX
         self._connection.set_progress_handler(lambda: self._clock.boot() > deadline, PROGRESS_STEPS)
         try:
-            cursor = self._connection.execute(sql, bindings)
-            rows = [row for row, _ in zip(cursor, range(rows_max), strict=False)]
-            cursor.close(force=True)
-        except apsw.InterruptError as error:
-            message = f"a read was ended after {limits.READ_MS_MAX} ms"
-            raise errors.ReadTooOldError(message) from error
+            with self._reading():
+                cursor = self._connection.execute(sql, bindings)
+                rows = [row for row, _ in zip(cursor, range(rows_max), strict=False)]
+                cursor.close(force=True)
         finally:
             self._connection.set_progress_handler(None)
         return rows
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Give the engine's errors their meaning for a read; none of them says anything about a commit, so none is latched."""
+        try:
+            yield
+        except apsw.InterruptError as error:
+            message = f"a read was ended after {limits.READ_MS_MAX} ms"
+            raise errors.ReadTooOldError(message) from error
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            message = f"the ledger cannot be read: {error}"
+            raise errors.LedgerDamagedError(message) from error
+        except apsw.IOError as error:
+            message = f"the ledger could not be read: {error}"
+            raise errors.StorageFailingError(message) from error
 
     def checkpoint(self) -> tuple[int, int]:
         """Move the WAL into the file and empty it if no reader stands in the way; (pages in the WAL, pages moved).

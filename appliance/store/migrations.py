@@ -12,39 +12,16 @@ import hashlib
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib import resources
 from typing import Final
 
 import apsw
 
 from appliance import errors
 from appliance.clock import Clock
+from appliance.store import schema
 from appliance.store.engine import connect, require_engine
 from appliance.store.ledger import LEDGER, Place
-
-FOLDER: Final = "migrations"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Migration:
-    """One frozen file."""
-
-    number: int
-    name: str
-    sql: str
-
-    @property
-    def sha256(self) -> str:
-        """The file's digest, which a released migration never changes."""
-        return hashlib.sha256(self.sql.encode()).hexdigest()
-
-
-def migrations() -> list[Migration]:
-    """All migrations, in order."""
-    files = sorted(resources.files(__package__).joinpath(FOLDER).iterdir(), key=lambda file: file.name)
-    named = [(file.name.removesuffix(".sql"), file) for file in files if file.name.endswith(".sql")]
-    return [Migration(number=int(name[:4]), name=name[5:], sql=file.read_text(encoding="utf-8")) for name, file in named]
+from appliance.store.schema import Migration
 
 
 def migrate(place: Place, clock: Clock, triggers: Sequence[str], *, boot_id: str, release: str) -> list[int]:
@@ -54,10 +31,10 @@ def migrate(place: Place, clock: Clock, triggers: Sequence[str], *, boot_id: str
     no other process has the ledger open in this release.
     """
     require_engine()
-    known = migrations()
+    known = schema.migrations()
     connection = connect(place.state / LEDGER, psow=place.safe_overwrite, create=True, vfs=place.vfs)
     try:
-        _refuse_newer(connection, known[-1].number)
+        schema.require(_floor(connection))
         mode = connection.execute("PRAGMA journal_mode = wal").get
         connection.execute(f"PRAGMA synchronous = {place.synchronous}")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
@@ -75,12 +52,10 @@ def migrate(place: Place, clock: Clock, triggers: Sequence[str], *, boot_id: str
         connection.close()
 
 
-def _refuse_newer(connection: apsw.Connection, newest: int) -> None:
-    found = connection.execute("PRAGMA user_version").get
-    floor = connection.execute("SELECT floor FROM ledger").get if found else 0
-    if floor > newest:
-        message = f"the ledger needs schema {floor}, this release knows {newest}"
-        raise errors.LedgerTooNewError(message)
+def _floor(connection: apsw.Connection) -> int:
+    """What the ledger asks of a program; a file without a schema asks for nothing."""
+    floor: int = connection.execute("SELECT floor FROM ledger").get if connection.execute("PRAGMA user_version").get else 0
+    return floor
 
 
 @contextmanager

@@ -85,17 +85,23 @@ class Turnstile:
         self._page = page
         self._clock = clock
         self._start_ticks = start_ticks
+        self._inside = False
 
     def __enter__(self) -> Self:
         """Wait for the turn.  The wait is bounded by the rescue: a holder past its limit is killed by the supervisor."""
         self._guard.check()
+        if self._inside:
+            message = "a turn was asked for inside a turn: its end would let others into the outer one"
+            raise RuntimeError(message)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        self._inside = True
         self._page.enter(self._guard.pid, self._start_ticks, self._clock.boot())
         return self
 
     def __exit__(self, *_: object) -> None:
         """Let the next one in."""
         self._page.leave()
+        self._inside = False
         fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def close(self) -> None:

@@ -84,10 +84,11 @@ class Waker:
 
     def wake(self, topics: frozenset[str] | set[str]) -> None:
         """Send to every waiter of these topics.  One that is gone, or already has a full queue, is passed over."""
-        for name in os.listdir(self._folder):
-            if not topics.isdisjoint(name.partition(SEPARATOR)[0].split(AND)):
-                with contextlib.suppress(OSError):
-                    self._socket.sendto(b"!", self._near.path + name)
+        with contextlib.suppress(FileNotFoundError):  # without the folder nobody waits, and the commit stands all the same
+            for name in os.listdir(self._folder):
+                if not topics.isdisjoint(name.partition(SEPARATOR)[0].split(AND)):
+                    with contextlib.suppress(OSError):
+                        self._socket.sendto(b"!", self._near.path + name)
 
     def close(self) -> None:
         """Give the descriptors back."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import apsw
 import pytest
 
-from appliance.store.migrations import migrations
+from appliance.store.schema import migrations
 from tests.house import pages
 from tests.house.tree import ROOT
 
