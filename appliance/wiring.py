@@ -50,6 +50,7 @@ def wanted(paths: Paths, *, over: dict[str, object] | None = None) -> Wanted:
         store=StoreArgument(state=str(paths.state), runtime=str(paths.runtime), safe_overwrite=settings.store.safe_overwrite),
         release=RELEASE,
         modules=[*(modules() if settings.handlers.built_in else ()), *settings.handlers.modules],
+        paths=settings.handlers.paths,
         pools=settings.pools,
         stop_ms=settings.stop.seconds * 1_000,
         restart_ms_max=settings.restarts.most_seconds * 1_000,

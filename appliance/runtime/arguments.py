@@ -35,13 +35,14 @@ class KindArgument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkerArgument(msgspec.Struct, frozen=True, kw_only=True):
-    """A worker: one slot of a pool."""
+    """A worker: one slot of a pool.  ``paths`` are the folders that modules of handlers are looked for in first."""
 
     store: StoreArgument
     release: str
     pool: str
     isolated: bool
     stop_ms: int
+    paths: list[str]
     kinds: list[KindArgument]
 
 

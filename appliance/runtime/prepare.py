@@ -17,7 +17,7 @@ from appliance.coordination.handlers import Handler
 from appliance.errors import HandlerError
 from appliance.runtime import fork, program
 from appliance.runtime.arguments import StewardArgument, StoreArgument, WorkerArgument, kind_of
-from appliance.runtime.loading import load
+from appliance.runtime.loading import load, look_in
 from appliance.runtime.program import ChildPlan, Plan
 from appliance.runtime.seats import Seat
 from appliance.settings import Pool
@@ -33,6 +33,7 @@ class Wanted:
     store: StoreArgument
     release: str
     modules: Sequence[str]
+    paths: Sequence[str]
     pools: Mapping[str, Pool]
     stop_ms: int
     restart_ms_max: int
@@ -51,6 +52,7 @@ def prepare(seat: Seat, wanted: Wanted) -> bytes:
     if applied:
         seat.log.info("migrated", migrations=applied)
     live.discard_other_boots(place.runtime, seat.process.boot_id)
+    look_in(wanted.paths)
     handlers = load_all(seat, wanted.modules)
     declare(seat, wanted, [handler for _, handler in handlers])
     return program.encode(plan(wanted, handlers))
@@ -119,6 +121,7 @@ def plan(wanted: Wanted, handlers: Sequence[tuple[str, Handler]]) -> Plan:
             pool=name,
             isolated=pool.isolated,
             stop_ms=wanted.stop_ms,
+            paths=list(wanted.paths),
             kinds=[kind_of(module, handler, pool.memory_bytes_max) for module, handler in handlers if handler.pool == name],
         )
         told = msgspec.to_builtins(argument)

@@ -24,7 +24,7 @@ from appliance.runtime.arguments import KindArgument, WorkerArgument
 from appliance.runtime.batch import Batch
 from appliance.runtime.call import Perform, in_place
 from appliance.runtime.desk import Desk
-from appliance.runtime.loading import load_kinds
+from appliance.runtime.loading import load_kinds, look_in
 from appliance.runtime.page import Page, Work
 from appliance.runtime.perform import Bench
 from appliance.runtime.seats import Seat
@@ -137,6 +137,7 @@ class Progress:
 def main(seat: Seat) -> int:
     """The worker's whole life; it ends with the desk."""
     argument = msgspec.convert(seat.argument, WorkerArgument)
+    look_in(argument.paths)
     carry_out = performer(seat, argument)
     worker = Worker(seat=seat, argument=argument, batch=Batch(seat.clock))
     desk = threading.Thread(target=worker.serve_desk, name="desk", daemon=True)
