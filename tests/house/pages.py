@@ -1,16 +1,22 @@
 """Pages that are printed from what they describe: ``python -m tests.house.pages`` prints them, the house tests compare them.
 
-``docs/states.md`` is printed from the table of moves, ``docs/schema.sql`` from a ledger that all migrations made.
+``docs/states.md`` is printed from the table of moves, ``docs/schema.sql`` from a ledger that all migrations made,
+``docs/settings.md`` from the classes of settings.
 """
 
 from __future__ import annotations
 
+import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import get_args, get_origin, get_type_hints
 
 import apsw
+from msgspec import Meta, Struct
+from msgspec.structs import fields
 
+from appliance import settings
 from appliance.clock import SYSTEM
 from appliance.coordination import states, triggers
 from appliance.coordination.states import Move
@@ -20,6 +26,7 @@ from tests.house.tree import ROOT
 
 STATES = ROOT / "docs" / "states.md"
 SCHEMA = ROOT / "docs" / "schema.sql"
+SETTINGS = ROOT / "docs" / "settings.md"
 PRINT = "python -m tests.house.pages"
 
 HEAD = f"""# Where work stands, and every move it may make
@@ -69,6 +76,41 @@ def states_page() -> str:
     return HEAD + "".join("\n" + "\n".join(section) + "\n" for section in sections)
 
 
+SETTINGS_HEAD = f"""# Settings
+
+Printed from `appliance/settings.py` by `{PRINT}`.  The files are TOML; later ones win key by key, and defaults are filled in last:
+the machine's (`/etc/xdg/appliance/appliance.toml`), the user's (`~/.config/appliance/appliance.toml`), the state directory's
+(`appliance.toml`); or the one that `--config` names, alone.  `appliance run` reads them at its start and on SIGHUP.
+
+| key | type | default | what it does |
+|---|---|---|---|
+"""
+
+
+def _settings(group: type[Struct], prefix: str) -> Iterator[str]:
+    hints = get_type_hints(group, include_extras=True)
+    for member in fields(group):
+        hint = hints[member.name]
+        inner = next((part for part in (hint, *get_args(hint)) if isinstance(part, type) and issubclass(part, Struct)), None)
+        key = f"{prefix}{member.name}"
+        if inner is not None:
+            yield from _settings(inner, f"{key}.NAME." if get_origin(hint) is dict else f"{key}.")
+            continue
+        (said,) = [part for part in hint.__metadata__ if isinstance(part, Meta)]
+        kind = getattr(hint.__origin__, "__name__", str(hint.__origin__))
+        yield f"| `{key}` | {kind} | `{toml(member.default)}` | {said.description} |"
+
+
+def toml(value: object) -> str:
+    """A default as it would stand in a file."""
+    return json.dumps(list(value) if isinstance(value, tuple) else value)
+
+
+def settings_page() -> str:
+    """The page of settings."""
+    return SETTINGS_HEAD + "".join(f"{line}\n" for line in _settings(settings.Settings, ""))
+
+
 def migrated(folder: Path) -> apsw.Connection:
     """A connection, for reading, to a ledger as ``prepare`` makes it on a new box."""
     migrations.migrate(Place(state=folder, runtime=folder), SYSTEM, triggers.statements(), boot_id="boot", release="house")
@@ -85,7 +127,8 @@ def schema_page(ledger: apsw.Connection) -> str:
 
 
 def main() -> None:
-    """Write both pages."""
+    """Write the pages."""
+    SETTINGS.write_text(settings_page(), encoding="utf-8")
     STATES.write_text(states_page(), encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         ledger = migrated(Path(folder))

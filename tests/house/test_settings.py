@@ -12,7 +12,7 @@ from typing import Annotated, get_args, get_type_hints
 
 from msgspec import Meta, Struct
 
-from tests.house import tree
+from tests.house import pages, tree
 from tests.house.tree import Breach
 
 MODULE = "appliance.settings"
@@ -47,6 +47,11 @@ def undocumented(group: type[Struct]) -> Iterator[Breach]:
 def test_every_setting_is_documented() -> None:
     """Whoever finds a key in a file on a box can look up what it does."""
     tree.hold("settings", (breach for group in groups() for breach in undocumented(group)))
+
+
+def test_the_printed_page_has_every_setting() -> None:
+    """Whoever runs a box reads the page, not the code."""
+    assert pages.SETTINGS.read_text(encoding="utf-8") == pages.settings_page()
 
 
 class Good(Struct):
