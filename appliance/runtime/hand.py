@@ -75,9 +75,8 @@ class Telling:
             self._pipes.write(Frame(codec.message(codec.Progress(done=int(done), total=int(total)))))
 
 
-def main(worker: str) -> int:
-    """Serve the worker with this pid; the exit code."""
-    kernel.die_with(int(worker))
+def main() -> int:
+    """Serve the worker until its pipe ends; the exit code.  The entry has tied this process's life to the worker's already."""
     faulthandler.register(signal.SIGUSR1, file=2, all_threads=True, chain=False)
     pipes = take_pipes()
     first = pipes.read()

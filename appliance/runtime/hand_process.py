@@ -24,7 +24,14 @@ from appliance.runtime.causes import Cause, Facts
 from appliance.runtime.frames import Decoder, Frame
 from appliance.site import pressure
 
-ENTRY: Final = "import sys; sys.path[:] = sys.argv[2:]; from appliance.runtime.hand import main; sys.exit(main(sys.argv[1]))"
+ENTRY: Final = """
+import sys
+sys.path[:] = sys.argv[2:]
+from appliance.runtime.kernel import die_with
+die_with(int(sys.argv[1]))
+from appliance.runtime.hand import main
+sys.exit(main())
+"""
 CHUNK: Final = 1 << 16
 PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 
