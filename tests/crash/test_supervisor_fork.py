@@ -102,3 +102,20 @@ child(main, [writer])
 print(os.read(reader, 999).decode())
 """
     assert run(body) == "(True, True, set())\n"
+
+
+def test_a_signal_that_comes_before_the_child_is_settled_is_kept_for_it() -> None:
+    """Neither lost in a handler inherited from the parent, nor deadly by default: it waits until the child's own handler stands."""
+    body = """
+signal.signal(signal.SIGTERM, lambda *_: None)
+reader, writer = os.pipe()
+heard = []
+def settle():
+    os.read(reader, 1)
+    signal.signal(signal.SIGTERM, lambda *_: heard.append(1))
+pid = fork(lambda: 40 + len(heard), settle=settle, keep=[reader], log=log)
+os.kill(pid, signal.SIGTERM)
+os.write(writer, b'x')
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    assert run(body) == "41\n"
