@@ -53,6 +53,7 @@ def connect(path: Path, *, psow: bool = True, create: bool = False, vfs: str | N
     connection.set_busy_timeout(BUSY_MS)
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)  # a plan never depends on what is bound, so it is made once
     for pragma in (
         "trusted_schema = off",
         "cell_size_check = on",
