@@ -64,6 +64,7 @@ STARVED_GRACE_MS: Final = 3_000  # after our own loop woke late the others get s
 STARVED_CPU_PERCENT: Final = 90.0  # pressure-stall averages of 10 s (some, full, full) from which the box is starved
 STARVED_IO_PERCENT: Final = 60.0
 STARVED_MEMORY_PERCENT: Final = 40.0
+DEATHS_BYTES_MAX: Final = 1 << 20  # of their file no more is read, whoever wrote into it
 DEATHS_REPLAYED: Final = 64  # a new steward is told the last ones; they fit into an empty pipe
 PLAN_BYTES_MAX: Final = 1 << 20
 CHILD_LINE_BYTES_MAX: Final = 4_096  # what a child says to the supervisor in one line

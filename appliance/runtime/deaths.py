@@ -81,13 +81,13 @@ class History:
     __slots__ = ("_in_file", "_path", "_torn", "lines")
 
     def __init__(self, path: Path) -> None:
-        """Read what an earlier supervisor left; no file is an empty history."""
-        raw = path.read_bytes() if path.exists() else b""
+        """Read what an earlier supervisor left; a file that is not there or cannot be read is an empty history."""
+        raw, whole = _end_of(path)
         found = decode(raw)
         self.lines = deque(found, maxlen=limits.DEATHS_KEPT)
         self._path = path
         self._in_file = len(found)
-        self._torn = not raw.endswith(b"\n") and raw != b""
+        self._torn = not whole
 
     def of_boot(self, boot_id: str) -> list[Death]:
         """The deaths of this boot, oldest first; the times of others cannot be compared with it."""
@@ -110,6 +110,18 @@ class History:
             self._torn = True
             _append(self._path, encode(death))
             self._torn, self._in_file = False, self._in_file + 1
+
+
+def _end_of(path: Path) -> tuple[bytes, bool]:
+    """The last bytes of the file, as many as can matter, and whether the file is as we leave it."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - limits.DEATHS_BYTES_MAX, 0))
+            raw = file.read(limits.DEATHS_BYTES_MAX)
+    except OSError:
+        return b"", True
+    return raw, size <= limits.DEATHS_BYTES_MAX and (raw.endswith(b"\n") or not raw)
 
 
 def _append(path: Path, raw: bytes) -> None:

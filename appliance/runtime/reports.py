@@ -54,11 +54,14 @@ def started(children: Collection[Child], degraded: Collection[str]) -> bool:
 
 
 def summary(children: Collection[Child], degraded: Collection[str]) -> str:
-    """One sentence: how many are up, and what is degraded."""
+    """One sentence: how many are up, how many a reload has not reached yet, and what is degraded."""
     crew = [child for child in children if child.plan.name != PREPARE]
     up = sum(child.state is State.UP for child in crew)
+    newest = max((child.generation for child in crew), default=0)
+    older = sum(child.generation < newest for child in crew)
+    plan = f"; {older} still on the plan before" if older else ""
     tail = f"; degraded: {', '.join(sorted(degraded))}" if degraded else ""
-    return f"{up} of {len(crew)} children up{tail}"
+    return f"{up} of {len(crew)} children up{plan}{tail}"
 
 
 def recovered(children: Collection[Child], now: BootInstant) -> set[str]:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import appliance
 from appliance import Context, Done, Folded, Follow, Output, Part, Split, job
 from appliance.coordination.outcomes import Json
 
@@ -68,6 +69,7 @@ def facts(context: Context, payload: Json) -> Json:
         "group": os.getpgrp() == os.getpid(),
         "descriptors": len(os.listdir("/proc/self/fd")),
         "engine": "apsw" in sys.modules,
+        "program": str(appliance.__file__),
     }
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -99,7 +102,7 @@ def test_a_hand_sees_only_what_it_was_given_and_is_locked_in(make: Make, tmp_pat
     assert isinstance(got, Done)
     assert isinstance(got.result, dict)
     assert set(got.result["environment"]) <= {"LANG", "LC_CTYPE"}
-    assert got.result | {"environment": 0, "engine": 0} == {
+    assert got.result | {"environment": 0, "engine": 0, "program": 0} == {
         "environment": 0,
         "no_new_privileges": "1",
         "core": 0,
@@ -107,6 +110,7 @@ def test_a_hand_sees_only_what_it_was_given_and_is_locked_in(make: Make, tmp_pat
         "group": True,
         "descriptors": 6,
         "engine": 0,
+        "program": 0,
     }
 
 
@@ -234,6 +238,27 @@ def test_a_call_larger_than_the_pipe_passes_whole(make: Make, tmp_path: Path) ->
     """Neither side waits for the other to read first."""
     payload = ["x" * 60_000] * 4
     assert outcome(make().perform(call("good.plain", tmp_path, list(payload)), PATIENT)) == Done(payload, [])
+
+
+def test_a_hand_works_from_the_single_file(tmp_path: Path) -> None:
+    """It imports from where its worker does, be that a folder or an archive."""
+    archive = tmp_path / "appliance.pyz"
+    with zipfile.ZipFile(archive, "w") as file:
+        for path in sorted((ROOT / "appliance").rglob("*")):
+            if path.suffix in (".py", ".sql"):
+                file.write(path, path.relative_to(ROOT))
+    program = f"""
+import sys
+sys.path[:0] = [{str(archive)!r}, {str(ROOT)!r}]
+from pathlib import Path
+from appliance.runtime.hands import Watch
+from tests.crash import calling
+hand = calling.hand()
+print(hand.perform(calling.call("good.facts", Path({str(tmp_path)!r})), Watch(limit_ms=60_000)).outcome.result["program"])
+hand.close()
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd="/", capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == str(archive / "appliance" / "__init__.py")
 
 
 def test_a_hand_that_was_killed_between_two_calls_is_replaced(make: Make, tmp_path: Path) -> None:

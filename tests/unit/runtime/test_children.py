@@ -141,6 +141,7 @@ def test_the_start_is_over_when_each_child_is_up_or_known_to_be_degraded() -> No
     assert started([up, starting], {"worker"})
     assert not started([], set())
     assert summary([up, starting], {"worker"}) == "1 of 2 children up; degraded: worker"
+    assert summary([up, child(State.UP, generation=2)], set()) == "2 of 2 children up; 1 still on the plan before"
 
 
 def test_a_sort_has_recovered_when_all_of_it_were_up_for_long_enough() -> None:

@@ -70,11 +70,21 @@ def test_the_file_stays_bounded(tmp_path: Path) -> None:
 
 def test_a_death_that_cannot_be_written_is_remembered_all_the_same(tmp_path: Path) -> None:
     """The policy needs it, disk or no disk."""
-    history = History(tmp_path / "deaths")
     (tmp_path / "deaths").mkdir()
+    history = History(tmp_path / "deaths")
     with pytest.raises(IsADirectoryError):
         history.record(line(0))
     assert list(history.lines) == [line(0)]
+
+
+def test_a_file_that_somebody_filled_is_read_at_its_end_and_made_small(tmp_path: Path) -> None:
+    """No file can stop the supervisor, or take its memory."""
+    path = tmp_path / "deaths"
+    path.write_bytes(b"x" * (2 * limits.DEATHS_BYTES_MAX) + b"\n" + deaths.encode(line(0)))
+    history = History(path)
+    assert list(history.lines) == [line(0)]
+    history.record(line(1))
+    assert path.read_bytes() == deaths.encode(line(0)) + deaths.encode(line(1))
 
 
 def test_only_deaths_of_this_boot_count(tmp_path: Path) -> None:
