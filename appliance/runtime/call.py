@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from appliance import errors
+from appliance.coordination import flaws
 from appliance.coordination.handlers import Context, Handler
 from appliance.coordination.outcomes import Json, Output, Part
 from appliance.runtime.arguments import KindArgument
@@ -39,7 +40,16 @@ def in_place(handlers: Mapping[str, Handler]) -> Perform:
 
 
 def carry_out(handler: Handler, call: Call) -> Any:  # noqa: ANN401 - what a handler returns is judged by the caller
-    """Call the function that the call names."""
+    """Call the function that the call names.
+
+    Raises whatever the handler raises, and ``PayloadError`` for an outcome that is none.
+    """
+    returned = _call(handler, call)
+    flaws.refuse(returned)
+    return returned
+
+
+def _call(handler: Handler, call: Call) -> Any:  # noqa: ANN401 - as above
     if call.function == "work":
         return handler.function(call.context, call.payload)
     if handler.part is None or handler.fold is None or handler.conclude is None:

@@ -20,6 +20,7 @@ import random
 import select
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from appliance import errors, limits
 from appliance.clock import BootInstant, Clock
@@ -34,6 +35,8 @@ from appliance.runtime.batch import Batch, Standing
 from appliance.runtime.seats import Seat
 from appliance.store.ledger import Ledger, Transaction
 from appliance.store.wake import Waiter
+
+UNKEEPABLE: Final = (errors.PayloadError, errors.UnknownKindError, TypeError, ValueError, OverflowError)  # raised before any COMMIT
 
 
 @dataclass(slots=True, kw_only=True)
@@ -160,7 +163,7 @@ class Desk:
             with self.ledger.write() as tx:
                 kept = [each for each in returned if self._hand_in(tx, each)]
                 claims = self._claim(tx) if claim else []
-        except (errors.PayloadError, errors.UnknownKindError):
+        except UNKEEPABLE:
             return self._one_by_one(returned, landed)
         landed.extend(kept)
         return claims
@@ -171,7 +174,7 @@ class Desk:
             try:
                 with self.ledger.write() as tx:
                     kept = self._hand_in(tx, each)
-            except (errors.PayloadError, errors.UnknownKindError) as error:
+            except UNKEEPABLE as error:
                 instead = replace(each, outcome=Retry(str(error), error_class=f"outcome.{type(error).__name__}"), files=())
                 with self.ledger.write() as tx:
                     self._hand_in(tx, instead)

@@ -71,7 +71,9 @@ class _Piece:
             return self.bench.perform(call)
         except MemoryError:
             return Retry("the handler ran out of memory", error_class="memory")
-        except Exception as error:  # noqa: BLE001 - the bulkhead around handlers
+        except errors.PayloadError as error:
+            return Retry(str(error), error_class="outcome.PayloadError")
+        except BaseException as error:  # noqa: BLE001 - the bulkhead around handlers: sys.exit() in one ends its attempt, not the worker
             return Retry(_told(error), error_class=f"raised.{type(error).__name__}")
 
 
@@ -165,7 +167,10 @@ def _told(error: BaseException) -> str:
 
 
 def _empty(scratch: Path) -> None:
-    """What a handler left in its scratch folder goes with its attempt."""
+    """What a handler left in its scratch folder goes with its attempt; a folder that it took away is made anew."""
+    if scratch.is_symlink() or not scratch.is_dir():
+        scratch.unlink(missing_ok=True)
+        scratch.mkdir(mode=0o700)
     for left in scratch.iterdir():
         if left.is_dir() and not left.is_symlink():
             shutil.rmtree(left, ignore_errors=True)

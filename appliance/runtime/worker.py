@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -57,6 +58,8 @@ class Worker:
         except ApplianceError as error:
             code = error.exit_code
             self.seat.log.error("worker cannot go on", error=type(error).__name__, what=str(error), remedy=error.remedy)
+        except Exception as error:  # noqa: BLE001 - the thread's main: it records, and the process ends
+            self.seat.log.error("worker crashed", error=type(error).__name__, trace=traceback.format_exc()[-1500:])
         finally:
             os._exit(code)
 
