@@ -48,13 +48,16 @@ class Kind:
 
     One that ``beats`` calls ``seat.beat()`` at least every ``limits.BEAT_MS`` and is ended after ``beat_missed_ms`` of silence.
     Every child calls ``seat.ready()`` (or beats) within ``start_ms``.  One that ``wants_deaths`` gets a line for each death on
-    ``seat.deaths``, and may ask for a kill.  ``main`` returns the exit code.
+    ``seat.deaths``, and may ask for a kill.  When everything stops, one that ``leaves_last`` is asked only when the others have
+    gone, so it can see to what they leave; in a reload it is asked alone, and need not wait for anybody.  ``main`` returns the exit
+    code.
     """
 
     name: str
     main: Callable[[Seat], int]
     beats: bool = False
     wants_deaths: bool = False
+    leaves_last: bool = False
     pace: Pace = DEFAULT_PACE
     beat_missed_ms: int = limits.BEAT_MISSED_MS
     start_ms: int = limits.CHILD_START_MS_MAX

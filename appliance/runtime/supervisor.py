@@ -86,6 +86,7 @@ class Supervisor:
                 self.obey(number)
             self.bury()
             self.recycle()
+            self.stop_last()
             self.free_turnstile()
             self.degraded -= reports.recovered(self.crew.children.values(), self.crew.now)
             self.reports.send(self.crew.children, self.degraded, self.crew.now)
@@ -143,14 +144,22 @@ class Supervisor:
         """Ask all children at once to end, each with its own time; asked a second time, kill them."""
         if self.stop_until is None:
             self.reports.stopping()
-            self.stop_until = self.crew.now + self.program.stop_ms + 2 * limits.KILL_GRACE_MS
+            self.stop_until = self.crew.now + self.program.stop_ms + 3 * limits.KILL_GRACE_MS
             for child in list(self.crew.children.values()):
-                wait_ms = limits.KILL_GRACE_MS if child.plan.name == PREPARE else self.program.stop_ms
-                self.crew.terminate(child, Cause.ASKED, wait_ms)
+                if child.body is None or not child.kind.leaves_last:
+                    wait_ms = limits.KILL_GRACE_MS if child.plan.name == PREPARE else self.program.stop_ms
+                    self.crew.terminate(child, Cause.ASKED, wait_ms)
         else:
             self.stop_until = self.crew.now + limits.KILL_GRACE_MS
             for child in list(self.crew.children.values()):
                 self.crew.kill(child, Cause.ASKED)
+
+    def stop_last(self) -> None:
+        """Once nobody else is left, ask those who leave last; they have what is left of the time."""
+        if self.stop_until is not None and all(child.kind.leaves_last for child in self.crew.children.values()):
+            left_ms = self.stop_until - self.crew.now - 2 * limits.KILL_GRACE_MS
+            for child in list(self.crew.children.values()):
+                self.crew.terminate(child, Cause.ASKED, max(left_ms, limits.KILL_GRACE_MS))
 
     def finished(self) -> bool:
         """Whether nothing of ours is left, or what is left cannot be killed by anybody."""

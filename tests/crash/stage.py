@@ -98,7 +98,9 @@ def steward(seat: Seat) -> int:
     folder = Path(seat.argument["folder"])
     leave_word(seat)
     asked: set[str] = set()
-    while seat.stop not in (readable := seat.wait(seat.deaths, ms=50)):
+    readable: list[int] = []
+    while seat.stop not in readable:
+        readable = seat.wait(seat.deaths, ms=50)
         seat.beat()
         if seat.deaths in readable:
             with (folder / f"deaths.{seat.process.pid}").open("ab") as file:
@@ -142,7 +144,7 @@ def program(folder: Path, address: str | None) -> Program:
             Kind(name="mother", main=mother, beats=True, pace=QUICK),
             Kind(name="wordless", main=wordless, pace=QUICK),
             Kind(name="maker", main=maker, pace=QUICK),
-            Kind(name="steward", main=steward, beats=True, wants_deaths=True, pace=QUICK),
+            Kind(name="steward", main=steward, beats=True, wants_deaths=True, leaves_last=True, pace=QUICK),
         ),
         prepare=lambda _seat: prepare(folder),
         deaths_path=folder / "deaths",

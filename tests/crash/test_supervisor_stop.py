@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -34,6 +35,18 @@ def test_one_slow_child_does_not_delay_the_stop_of_the_others(stage: Stage) -> N
     assert troupe.process.wait(10) == 0
     assert 2.0 <= time.monotonic() - asked < 4.0
     assert gone(slow)
+    assert {death["cause"] for death in troupe.deaths()} == {"asked"}
+
+
+def test_the_steward_leaves_last_and_is_told_of_every_death_before(stage: Stage) -> None:
+    """Somebody must be there to free what a worker had to leave."""
+    troupe = stage(("s", "steward"), ("slow", "stubborn"), ("a", "steady"))
+    steward, others = troupe.up("s"), [troupe.up("slow"), troupe.up("a")]
+    troupe.send(signal.SIGTERM)
+    assert troupe.process.wait(10) == 0
+    told = (troupe.folder / f"deaths.{steward}").read_text().splitlines()
+    assert {json.loads(line)["pid"] for line in told} == set(others)
+    assert [death["pid"] for death in troupe.deaths()][-1] == steward
     assert {death["cause"] for death in troupe.deaths()} == {"asked"}
 
 
