@@ -47,8 +47,9 @@ CREATE TABLE job (
   work_id TEXT NOT NULL CONSTRAINT work_id_said CHECK (work_id <> ''),
   version INTEGER NOT NULL,
   round INTEGER NOT NULL DEFAULT 0,
-  state TEXT NOT NULL CONSTRAINT known_state CHECK (state IN
-    ('planned', 'blocked', 'ready', 'leased', 'gathering', 'done', 'unclear', 'rejected', 'dead', 'cancelled')),
+  state TEXT NOT NULL CONSTRAINT known_state CHECK (
+    state = 'leased' OR state = 'done' OR state = 'ready' OR state = 'planned' OR state = 'blocked' OR state = 'gathering'
+    OR state = 'unclear' OR state = 'rejected' OR state = 'dead' OR state = 'cancelled'),
   rank INTEGER NOT NULL,
   due_ms INTEGER NOT NULL,
   priority INTEGER NOT NULL DEFAULT 0,
@@ -77,7 +78,8 @@ CREATE TABLE job (
   moved_ms INTEGER NOT NULL,
   moves INTEGER NOT NULL DEFAULT 1,
   CONSTRAINT held_while_leased CHECK ((state = 'leased') = (holder IS NOT NULL)),
-  CONSTRAINT ended_at_an_end CHECK ((state IN ('done', 'rejected', 'dead', 'cancelled')) = (ended_ms IS NOT NULL)),
+  CONSTRAINT ended_at_an_end CHECK (
+    (state = 'done' OR state = 'rejected' OR state = 'dead' OR state = 'cancelled') = (ended_ms IS NOT NULL)),
   CONSTRAINT failures_bounded CHECK (failures BETWEEN 0 AND failures_max),
   CONSTRAINT identity UNIQUE (kind, work_id, version, round)
 ) STRICT;
@@ -94,7 +96,8 @@ CREATE INDEX job_asked ON job (cancel_asked_ms) WHERE cancel_asked_ms IS NOT NUL
 
 CREATE INDEX job_gathering ON job (id) WHERE state = 'gathering';
 
-CREATE INDEX job_standing ON job (state, id) WHERE state IN ('unclear', 'rejected', 'dead', 'cancelled');
+CREATE INDEX job_standing ON job (state, id)
+ WHERE state = 'unclear' OR state = 'rejected' OR state = 'dead' OR state = 'cancelled';
 
 CREATE TABLE edge (
   job_id INTEGER NOT NULL REFERENCES job (id) ON DELETE CASCADE,
@@ -154,7 +157,8 @@ CREATE TABLE split (
   version INTEGER NOT NULL,
   schema INTEGER NOT NULL,
   rank INTEGER NOT NULL,
-  state TEXT NOT NULL CONSTRAINT known_state CHECK (state IN ('waiting', 'ready', 'leased', 'done', 'dead')),
+  state TEXT NOT NULL CONSTRAINT known_state CHECK (
+    state = 'waiting' OR state = 'ready' OR state = 'leased' OR state = 'done' OR state = 'dead'),
   parts INTEGER NOT NULL CONSTRAINT some_part CHECK (parts >= 1),
   width INTEGER NOT NULL CONSTRAINT some_width CHECK (width >= 1),
   when_dead TEXT NOT NULL CONSTRAINT stated CHECK (when_dead IN ('bury', 'fold')),
@@ -193,7 +197,8 @@ CREATE TABLE part (
   schema INTEGER NOT NULL,
   rank INTEGER NOT NULL,
   due_ms INTEGER NOT NULL,
-  state TEXT NOT NULL CONSTRAINT known_state CHECK (state IN ('planned', 'ready', 'leased', 'done', 'dead')),
+  state TEXT NOT NULL CONSTRAINT known_state CHECK (
+    state = 'ready' OR state = 'leased' OR state = 'done' OR state = 'planned' OR state = 'dead'),
   params TEXT NOT NULL DEFAULT '{}',
   attempt INTEGER NOT NULL DEFAULT 0,
   failures INTEGER NOT NULL DEFAULT 0,

@@ -71,7 +71,7 @@ END
 CREATE TRIGGER result_enters BEFORE INSERT ON result BEGIN
   SELECT raise(ABORT, 'result: not of the attempt that stands')
    WHERE NOT EXISTS (SELECT 1 FROM job WHERE id = NEW.job_id AND attempt = NEW.attempt
-                        AND state IN ('leased', 'gathering', 'unclear'))
+                        AND (state = 'leased' OR state = 'gathering' OR state = 'unclear'))
       OR EXISTS (SELECT 1 FROM result WHERE job_id = NEW.job_id);
 END
 
