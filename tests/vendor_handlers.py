@@ -40,11 +40,12 @@ def began(context: Context, payload: Value) -> None:
 
 
 def hold(context: Context, payload: Value) -> Done:
-    """Wait at the gate; an attempt over ``until`` does not wait."""
+    """Wait at the gate; an attempt over ``until`` does not wait.  With ``keep``, keep a file."""
     began(context, payload)
     if context.attempt <= payload.get("until", 1_000):
         Path(payload["gate"]).read_bytes()
-    return Done({"attempt": context.attempt}, files={"kept": b"by attempt %d" % context.attempt})
+    files = {"kept": b"by attempt %d" % context.attempt} if payload.get("keep") else {}
+    return Done({"attempt": context.attempt}, files=files)
 
 
 def crash(context: Context, payload: Value) -> Done:

@@ -7,6 +7,9 @@ from argparse import ArgumentParser, Namespace
 from appliance import wiring
 from appliance.cli import access, render
 from appliance.coordination import history, kinds, leases, processes
+from appliance.coordination.processes import Entered
+from appliance.runtime import identity
+from appliance.runtime.identity import Process
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -26,7 +29,7 @@ def main(arguments: Namespace) -> int:
             "running": running,
             "storage": "failing" if failing else "well",
             "wal_bytes": found.ledger.wal_bytes(),
-            "processes": {each.name: each.holder.split("/")[1] for each in entered},
+            "processes": {each.name: process.pid for each in entered if (process := _living(each)) is not None},
             "holders": len(leases.holders(found.ledger)),
             "jobs": history.counts(found.ledger),
             "kinds": {each.kind: each.version for each in kinds.known(found.ledger)},
@@ -36,6 +39,12 @@ def main(arguments: Namespace) -> int:
     else:
         render.facts([(name, _line(value)) for name, value in view.items()])
     return 0 if running and not failing else 1
+
+
+def _living(entered: Entered) -> Process | None:
+    """The process, unless it has died and nobody has removed its name yet: after a stop, nobody does."""
+    process = identity.parse(entered.holder)
+    return process if process is not None and identity.alive(process) else None
 
 
 def _line(value: object) -> object:

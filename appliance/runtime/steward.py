@@ -38,6 +38,7 @@ from appliance.runtime.page import Work
 from appliance.runtime.seats import Seat
 from appliance.runtime.watch import Watch, Watched
 from appliance.runtime.worker import FOLD_ORDINAL, PAGES, SCRATCH
+from appliance.store import wake
 from appliance.store.check import mark_clean
 from appliance.store.ledger import Ledger, Transaction
 from appliance.store.live import Live
@@ -74,10 +75,10 @@ class Steward:
             yield tx
 
     def serve(self) -> int:
-        """Go round until asked to stop, and then until the last worker has left."""
+        """Go round until asked to stop.  The supervisor asks the steward last: by then the workers are dead, and are freed."""
         self.recover()
         self.seat.ready()
-        while not self._alone():
+        while not self._done():
             now = self.seat.clock.boot()
             ready = self._wait(now)
             if self.seat.parent in ready:
@@ -92,15 +93,17 @@ class Steward:
             self.beat(planned=now)
         return self._leave()
 
-    def _alone(self) -> bool:
-        """Whether a stop was asked and nobody is left whose work could have to be freed."""
-        return self.stopping and not self.watch.dying and not any(each.worker for each in self.watch.living.values())
+    def _done(self) -> bool:
+        """Whether a stop was asked, and what the dead held is free."""
+        return self.stopping and not self.watch.dying
 
     def _leave(self) -> int:
-        """The last one out empties the WAL, and marks the stop as clean when nothing is held any more."""
+        """The last one out empties the WAL, marks the stop as clean when nothing is held any more, and takes its own name away."""
         self.ledger.checkpoint()
         if not self.ledger.wal_bytes() and not leases.holders(self.ledger):
             mark_clean(self.ledger.place)
+        self.waiter.close()
+        processes.leave(self.live, self.term.holder)
         return 0
 
     def _wait(self, now: BootInstant) -> set[int]:
@@ -153,6 +156,7 @@ class Steward:
         processes.leave(self.live, holder)
         if nonce:
             page.remove(pages, nonce)
+            wake.forget(self.ledger.place.runtime, nonce)
             shutil.rmtree(self.ledger.place.state / SCRATCH / nonce, ignore_errors=True)
 
     def ripen(self) -> None:

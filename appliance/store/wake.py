@@ -72,6 +72,12 @@ class Waiter:
         self._path.unlink(missing_ok=True)
 
 
+def forget(runtime: Path, name: str) -> None:
+    """Take away the ear of a dead process, which nobody hears with any more; one that is not there is fine."""
+    for left in (runtime / FOLDER).glob(f"*{SEPARATOR}{name}"):
+        left.unlink(missing_ok=True)
+
+
 class Waker:
     """A writer's voice."""
 

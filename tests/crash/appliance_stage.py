@@ -164,6 +164,17 @@ class Appliance:
             check=False,
         )
 
+    def begin(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """A command of the appliance, begun and not waited for."""
+        return subprocess.Popen(
+            [*self.argv, *arguments],
+            cwd=self.folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environment(),
+        )
+
     def json(self, *arguments: str) -> list[Any]:
         """The JSON lines of a command."""
         return [json.loads(line) for line in self.command(*arguments, "--json").stdout.splitlines()]

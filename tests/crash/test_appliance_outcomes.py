@@ -109,7 +109,7 @@ def test_p13_a_worker_that_ends_over_its_job_costs_one_failure(
 
 def test_p1_files_of_an_outcome_are_kept_with_it(box: Appliance, tmp_path: Path) -> None:
     """The row, the bytes and the digest."""
-    (id_,) = box.submit("hold", [{"until": 0}])
+    (id_,) = box.submit("hold", [{"until": 0, "keep": True}])
     box.ended(id_)
     (place,) = box.json("jobs", "show", str(id_))[0]["files"]
     assert (place["name"], place["size_bytes"]) == ("kept", len(b"by attempt 1"))
