@@ -1,7 +1,8 @@
 """The log: one JSON object a line, each with time, level, event and the bound facts.
 
 A line is written by one ``write`` call of at most ``LINE_BYTES_MAX`` bytes, so lines of several processes do not mix on a pipe
-(POSIX ``PIPE_BUF`` is 4096 on Linux).  A log that cannot be written is never a reason to stop work.
+(POSIX ``PIPE_BUF`` is 4096 on Linux).  A log that cannot be written is never a reason to stop work, or to wait: a pipe whose reader
+stands still has no room, and the line is dropped.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -46,7 +48,15 @@ class Log:
         if len(line) > LINE_BYTES_MAX:
             line = _line({"at_ms": self.wall_ms(), "level": level, "event": event, "cut": len(line)} | self.facts)
         with contextlib.suppress(OSError):
-            os.write(self.descriptor, line[:LINE_BYTES_MAX])
+            if _has_room(self.descriptor):
+                os.write(self.descriptor, line[:LINE_BYTES_MAX])
+
+
+def _has_room(descriptor: int) -> bool:
+    """Whether a line can be written without waiting: a pipe is writable when it has room for PIPE_BUF bytes (pipe(7))."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    return bool(poll.poll(0))
 
 
 def _line(facts: dict[str, Any]) -> bytes:

@@ -40,7 +40,8 @@ class Handlers(Struct, frozen=True, forbid_unknown_fields=True):
     modules: Annotated[tuple[str, ...], Meta(description="Python modules whose @job functions this appliance offers")] = ()
     built_in: Annotated[bool, Meta(description="false to offer only those modules, and nothing that comes with the product")] = True
     paths: Annotated[
-        tuple[str, ...], Meta(description="folders in which these modules are looked for, besides those of the program")
+        tuple[str, ...],
+        Meta(description="folders in which these modules are looked for first; relative ones from the file that names them"),
     ] = ()
 
 

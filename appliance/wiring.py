@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import importlib.util
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -70,7 +71,9 @@ def run(paths: Paths, clock: Clock, log: Log, *, over: dict[str, object] | None 
     variables = config.environment()
     program = Program(
         kinds=(
-            Kind(name="steward", main=steward.main, beats=True, wants_deaths=True, pace=_pace(STEWARD_PACE, first)),
+            Kind(
+                name="steward", main=steward.main, beats=True, wants_deaths=True, leaves_last=True, pace=_pace(STEWARD_PACE, first)
+            ),
             Kind(name="worker", main=worker.main, pace=_pace(DEFAULT_PACE, first)),
         ),
         prepare=lambda seat: prepare.prepare(seat, wanted(paths, over=over)),
@@ -79,6 +82,7 @@ def run(paths: Paths, clock: Clock, log: Log, *, over: dict[str, object] | None 
         stop_ms=first.stop_ms + 2_000,
         notify_address=notify or variables.get("NOTIFY_SOCKET"),
         watchdog_ms=_watchdog_ms(variables),
+        hangup_reloads=not sys.stdin.isatty(),
     )
     with only_supervisor(paths.state):
         return supervise(program, clock=clock, log=log)

@@ -11,7 +11,7 @@ from appliance.clock import SYSTEM
 
 def configure(parser: ArgumentParser) -> None:
     """No options beside the shared ones."""
-    parser.epilog = "A second Ctrl-C stops at once; SIGHUP reads the settings again."
+    parser.epilog = "A second Ctrl-C stops at once.  SIGHUP reads the settings again; on a terminal, closing it is a stop."
 
 
 def main(arguments: Namespace) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from appliance.coordination.handlers import Handler
+from appliance.runtime.kind_argument import KindArgument
 from appliance.store.ledger import Place
 
 
@@ -20,18 +20,6 @@ class StoreArgument(msgspec.Struct, frozen=True, kw_only=True):
     def place(self) -> Place:
         """As the store takes it."""
         return Place(state=Path(self.state), runtime=Path(self.runtime), safe_overwrite=self.safe_overwrite)
-
-
-class KindArgument(msgspec.Struct, frozen=True, kw_only=True):
-    """A kind of job that a worker does: the module that declares it, and its limits."""
-
-    module: str
-    kind: str
-    version: int
-    schema: int
-    time_limit_ms: int
-    memory_bytes_max: int
-    backoff_ms: int
 
 
 class WorkerArgument(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,16 +39,3 @@ class StewardArgument(msgspec.Struct, frozen=True, kw_only=True):
 
     store: StoreArgument
     release: str
-
-
-def kind_of(module: str, handler: Handler, memory_bytes_most: int) -> KindArgument:
-    """A declared handler as a worker is told of it; the pool's bound on memory holds where the kind's own is larger."""
-    return KindArgument(
-        module=module,
-        kind=handler.kind,
-        version=handler.version,
-        schema=handler.schema,
-        time_limit_ms=handler.time_limit_ms,
-        memory_bytes_max=min(handler.memory_bytes_max, memory_bytes_most),
-        backoff_ms=handler.backoff_ms,
-    )

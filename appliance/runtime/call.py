@@ -10,7 +10,7 @@ from appliance import errors
 from appliance.coordination import flaws
 from appliance.coordination.handlers import Context, Handler
 from appliance.coordination.outcomes import Json, Output, Part
-from appliance.runtime.arguments import KindArgument
+from appliance.runtime.kind_argument import KindArgument
 
 Function = Literal["work", "part", "fold", "conclude"]
 

@@ -20,8 +20,8 @@ from appliance.coordination.handlers import Context
 from appliance.coordination.outcomes import Done, Folded, Json, Outcome, Output, Part, Redo, Reject, Retry, Snooze, Split, Unclear
 from appliance.coordination.splits import Step
 from appliance.coordination.work import Answered, Claimed, FilePlace, Folding, Lease, encode
-from appliance.runtime.arguments import KindArgument
 from appliance.runtime.call import Call, Function, Perform
+from appliance.runtime.kind_argument import KindArgument
 
 OUTCOMES: Final = (Done, Retry, Snooze, Reject, Unclear, Split, Released)
 FOLD_OUTCOMES: Final = (Folded, Redo, Retry, Reject, Unclear, Released)

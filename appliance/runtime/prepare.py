@@ -16,7 +16,8 @@ from appliance.coordination import kinds, triggers
 from appliance.coordination.handlers import Handler
 from appliance.errors import HandlerError
 from appliance.runtime import fork, program
-from appliance.runtime.arguments import StewardArgument, StoreArgument, WorkerArgument, kind_of
+from appliance.runtime.arguments import StewardArgument, StoreArgument, WorkerArgument
+from appliance.runtime.kind_argument import kind_of
 from appliance.runtime.loading import load, look_in
 from appliance.runtime.program import ChildPlan, Plan
 from appliance.runtime.seats import Seat

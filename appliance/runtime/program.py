@@ -69,7 +69,8 @@ class Program:
 
     ``prepare`` is called in a child of its own, at start and on SIGHUP, and returns an encoded ``Plan``; an ``ApplianceError``
     in it is its finding, and its exit code that of the supervisor.  ``held`` says who is inside the turnstile.
-    ``notify_address`` and ``watchdog_ms`` are systemd's, if it is there.
+    ``notify_address`` and ``watchdog_ms`` are systemd's, if it is there.  Without ``hangup_reloads`` a SIGHUP is a stop: on a
+    terminal it says that the terminal was closed.
     """
 
     kinds: tuple[Kind, ...]
@@ -81,6 +82,7 @@ class Program:
     turn_held_ms: int = limits.TURN_HELD_MS_MAX
     notify_address: str | None = None
     watchdog_ms: int | None = None
+    hangup_reloads: bool = True
 
 
 def encode(plan: Plan) -> bytes:

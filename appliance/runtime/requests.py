@@ -12,9 +12,9 @@ from appliance import limits
 from appliance.coordination.handlers import Context
 from appliance.coordination.outcomes import Output, Part
 from appliance.errors import HandlerError
-from appliance.runtime.arguments import KindArgument
 from appliance.runtime.call import Call, Function
 from appliance.runtime.frames import Frame
+from appliance.runtime.kind_argument import KindArgument
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):

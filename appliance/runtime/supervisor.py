@@ -135,10 +135,11 @@ class Supervisor:
 
     def obey(self, number: signal.Signals) -> None:
         """Do what a signal asks."""
-        if number in (signal.SIGTERM, signal.SIGINT):
-            self.stop()
-        elif number is signal.SIGHUP and self.stop_until is None:
+        reload = number is signal.SIGHUP and self.program.hangup_reloads
+        if reload and self.stop_until is None:
             self.prepare()
+        elif number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) and not reload:
+            self.stop()
 
     def stop(self) -> None:
         """Ask all children at once to end, each with its own time; asked a second time, kill them."""

@@ -21,10 +21,11 @@ from appliance.coordination.processes import Entered
 from appliance.coordination.work import Claimed, Holder, Lease
 from appliance.errors import ApplianceError
 from appliance.runtime import isolated, perform, sizing
-from appliance.runtime.arguments import KindArgument, WorkerArgument
+from appliance.runtime.arguments import WorkerArgument
 from appliance.runtime.batch import Batch
 from appliance.runtime.call import Perform, in_place
 from appliance.runtime.desk import Desk
+from appliance.runtime.kind_argument import KindArgument
 from appliance.runtime.loading import load_kinds, look_in
 from appliance.runtime.page import Page, Work
 from appliance.runtime.perform import Bench

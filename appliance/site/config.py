@@ -99,11 +99,20 @@ def load(
 
 
 def _table(path: Path) -> dict[str, Any]:
+    """A settings file; the folders of handlers that it names are meant from where it is."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         message = f"{path} cannot be read: {error}"
         raise errors.SettingsError(message) from error
+    return _absolute(table, path.absolute().parent)
+
+
+def _absolute(table: dict[str, Any], folder: Path) -> dict[str, Any]:
+    handlers = table.get("handlers")
+    if isinstance(handlers, dict) and isinstance(handlers.get("paths"), list):
+        handlers["paths"] = [str(folder / each) if isinstance(each, str) else each for each in handlers["paths"]]
+    return table
 
 
 def dump(table: Mapping[str, Any]) -> str:
