@@ -11,12 +11,13 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stand:
-    """How far a job is: done of total, in whatever units it counts."""
+    """How far a job is: done of total, in the ``unit`` that it counts (empty where nobody says)."""
 
     id: int
     state: str
     done: float
     total: int
+    unit: str = ""
 
 
 def json_line(value: Mapping[str, Any]) -> None:

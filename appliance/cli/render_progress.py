@@ -41,7 +41,9 @@ class Bars:
     def show(self, stands: Sequence[Stand]) -> None:
         """Move the bars."""
         for each in stands:
-            self.progress.update(self.rows[each.id], completed=each.done, total=each.total or None, state=each.state)
+            self.progress.update(
+                self.rows[each.id], completed=each.done, total=each.total or None, state=each.state, unit=each.unit
+            )
 
 
 @contextmanager
@@ -52,13 +54,21 @@ def bars(names: dict[int, str]) -> Iterator[Bars]:
         BarColumn(bar_width=30),
         Said(lambda row: f"{row.percentage:3.0f} %"),
         Said(lambda row: f"{row.fields['state']:9}"),
+        Said(_rate),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), refresh_per_second=4) as progress:
-        rows = {id_: progress.add_task(_short(name), total=None, state="") for id_, name in names.items()}
+        rows = {id_: progress.add_task(_short(name), total=None, state="", unit="") for id_, name in names.items()}
         yield Bars(progress=progress, rows=rows)
+
+
+def _rate(row: Row) -> str:
+    """How many units a minute; nothing while that is not known."""
+    speed = row.finished_speed or row.speed
+    unit = row.fields["unit"]
+    return f"{60 * speed:.0f} {unit}/min" if speed and unit and row.total else ""
 
 
 def _short(name: str) -> str:
