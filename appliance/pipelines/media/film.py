@@ -28,7 +28,7 @@ DEMUXERS: Final = (
     "nut,obu,ogg,rm,vc1,vvc,wtv,yuv4mpegpipe"
 )
 OPTIONS: Final = {"format_whitelist": DEMUXERS, "protocol_whitelist": "file"}
-ENVIRONMENT: Final = frozenset({errno.ENOMEM, errno.EIO, errno.EMFILE, errno.ENFILE, errno.EINTR, errno.ESTALE, errno.ETIMEDOUT})
+ENVIRONMENT: Final = frozenset({errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EINTR, errno.ESTALE, errno.ETIMEDOUT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,23 @@ def digest(path: Path, cancelled: Callable[[], bool] = lambda: False) -> str:
 
 
 def of_the_box(error: av.error.FFmpegError) -> bool:
-    """Whether the error tells about this box (memory, disk) and not about the film, and must not get into its records."""
+    """Whether the error tells about this box and not about the film, and must not get into its records.
+
+    EIO is not among them: demuxers give it for broken structures too.  A disk that fails makes ``digest`` raise, which reads all.
+    """
     return error.errno in ENVIRONMENT
+
+
+def told_by_the_film(error: av.error.FFmpegError) -> None:
+    """Return if a demuxer's error is about the film; raise it again if it is about this box.
+
+    Raises ``RefusedError`` for one about memory: it is mostly a film that lies about a size, and an index that ended where
+    memory ended must not become a report.
+    """
+    if error.errno == errno.ENOMEM:
+        raise RefusedError(Refusal.TOO_MUCH_MEMORY) from error
+    if of_the_box(error):
+        raise error
 
 
 @contextmanager
@@ -117,10 +132,9 @@ def container_of(path: Path) -> InputContainer:
     try:
         return av.open(f"file:{path}", options=OPTIONS, metadata_errors="replace")
     except av.error.FFmpegError as error:
-        if error.errno == errno.ENOMEM:
-            raise RefusedError(Refusal.TOO_MUCH_MEMORY) from error
-        if of_the_box(error):
-            raise
+        told_by_the_film(error)
+        if error.errno == errno.EIO:
+            digest(path)
         raise RefusedError(Refusal.NOT_MEDIA, type(error).__name__) from error
 
 

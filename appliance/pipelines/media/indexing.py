@@ -76,8 +76,7 @@ def demuxed(reel: Reel, context: Context, size_bytes: int) -> tuple[bytearray, s
             if ordinal % bounds.PACKETS_BETWEEN_LOOKS == 0:
                 look(context, packet.pos or 0, size_bytes)
     except av.error.FFmpegError as error:
-        if film.of_the_box(error):
-            raise
+        film.told_by_the_film(error)
         trouble = type(error).__name__
     if not rows:
         raise RefusedError(Refusal.NO_PACKETS)
@@ -94,10 +93,15 @@ def large(reel: Reel) -> None:
 def real(reel: Reel) -> Iterator[Packet[VideoStream]]:
     """The packets of the video, without the empty one that PyAV adds at the end to flush a decoder."""
     held: Packet[VideoStream] | None = None
-    for packet in reel.container.demux(reel.video):
+    try:
+        for packet in reel.container.demux(reel.video):
+            if held is not None:
+                yield held
+            held = packet
+    except av.error.FFmpegError:
         if held is not None:
             yield held
-        held = packet
+        raise
 
 
 def flags(packet: Packet[VideoStream]) -> int:

@@ -39,7 +39,7 @@ REMEDIES: Final = {
     Refusal.NO_PACKETS: "its video stream holds no packet; deliver it again",
     Refusal.TOO_MANY_PACKETS: "its video has more packets than one job may index; cut it into several films",
     Refusal.TOO_LARGE_PICTURE: "its picture is larger than may be decoded",
-    Refusal.TOO_MUCH_MEMORY: "opening it needs more memory than an attempt may have; it is probably lying about its sizes",
+    Refusal.TOO_MUCH_MEMORY: "reading it needs more memory than an attempt may have; it is probably lying about its sizes",
     Refusal.CHANGED: "the file changed while it was measured; submit it again when it is at rest",
     Refusal.OTHER_ENGINE: "its plan was made by another engine; submit it again",
 }
