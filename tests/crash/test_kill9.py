@@ -20,7 +20,7 @@ from appliance.clock import SYSTEM
 from appliance.coordination import freeing, kinds, leases, queue
 from appliance.coordination.freeing import Death
 from appliance.coordination.handin import Returned, hand_in
-from appliance.coordination.outcomes import Done, Follow, Json, Outcome, Split
+from appliance.coordination.outcomes import Done, Follow, Outcome, Split
 from appliance.coordination.splits import Step
 from appliance.coordination.work import Claimed, Holder, Submission
 from appliance.store.ledger import Ledger, Place, Transaction
@@ -50,7 +50,7 @@ def worked(claimed: Claimed) -> Outcome | Step:
     fold = claimed.folding
     if fold:
         folded = fold.folded + len(fold.answers)
-        carried: Json = int(fold.carried or 0) + sum(int(each.result or 0) for each in fold.answers)  # type: ignore[call-overload, arg-type]
+        carried = sum(int(str(number)) for number in (fold.carried, *[each.result for each in fold.answers]))
         return Step(folded=folded, carried=carried, output_bytes=0, end=Done(carried) if folded == fold.parts else None)
     if claimed.lease.noun == "part":
         return Done(claimed.lease.ordinal)
