@@ -185,8 +185,8 @@ def part(context: Context, payload: Value) -> Done | Retry | Reject:
     began(context, payload)
     if context.ordinal == payload.get("rejects"):
         return Reject("this part cannot be")
-    if context.ordinal == payload.get("deaf"):
-        signal.pause()
+    if context.ordinal == payload.get("held") and context.attempt <= payload.get("until", 1_000):
+        Path(payload["gate"]).read_bytes()
     select.select([], [], [], payload.get("wait_ms", 0) / 1_000)
     seed = context.files["seed"].read_bytes()
     content = hashlib.sha256(seed + str(context.ordinal).encode()).digest() * 32
@@ -203,8 +203,14 @@ def fold(context: Context, payload: Value, state: Value, subject: Part) -> Folde
 
 
 def conclude(context: Context, payload: Value, state: Value, output: Output) -> Done:
-    """The chain, and the digest of all bytes."""
-    return Done({"chain": state[1], "sha256": output.sha256, "size": output.size_bytes}, files={"chain": state[1].encode()})
+    """The chain, and the digest of all bytes.  The first that comes to make the file ``mark`` waits at the gate."""
+    files = {"chain": state[1].encode()}
+    if "mark" in payload:
+        files["holder"] = b"fence %d" % context.attempt
+        if not Path(payload["mark"]).exists():
+            Path(payload["mark"]).touch()
+            Path(payload["gate"]).read_bytes()
+    return Done({"chain": state[1], "sha256": output.sha256, "size": output.size_bytes}, files=files)
 
 
 note_job = job("note")(note)

@@ -39,7 +39,9 @@ def path(state: Path, place: FilePlace) -> Path:
 
 def file_name(ordinal: int, part_attempt: int, name: str) -> str:
     """The last element of a file's path."""
-    return f"part.{ordinal}.{part_attempt}.{name}" if ordinal >= 0 else f"job.{name}"
+    if ordinal >= 0:
+        return f"part.{ordinal}.{part_attempt}.{name}"
+    return f"fold.{part_attempt}.{name}" if part_attempt else f"job.{name}"
 
 
 def write(state: Path, lease: Lease, files: Mapping[str, bytes]) -> tuple[FilePlace, ...]:
@@ -68,7 +70,7 @@ def _place(lease: Lease, name: str, content: bytes) -> FilePlace:
         id=lease.id,
         attempt=lease.attempt,
         ordinal=-1 if lease.ordinal is None else lease.ordinal,
-        part_attempt=0 if lease.ordinal is None else lease.fence,
+        part_attempt=0 if lease.noun == "job" else lease.fence,
         name=name,
         size_bytes=len(content),
         sha256=hashlib.sha256(content).hexdigest(),

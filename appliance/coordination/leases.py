@@ -84,6 +84,7 @@ def keep_files(tx: Transaction, places: list[FilePlace]) -> None:
             "size_bytes": place.size_bytes,
             "sha256": place.sha256,
             "ordinal": place.ordinal,
+            "part_attempt": place.part_attempt,
             "job_attempt": place.attempt,
             "attempt": place.attempt if place.ordinal < 0 else place.part_attempt,
         }

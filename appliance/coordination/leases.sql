@@ -92,7 +92,7 @@ SELECT part.job_id, part.job_attempt FROM part JOIN job ON job.id = part.job_id
 -- name: keep_file
 -- A file of the attempt that just landed.
 INSERT INTO file (job_id, attempt, ordinal, part_attempt, name, size_bytes, sha256)
-SELECT id, attempt, -1, 0, :name, :size_bytes, :sha256 FROM job WHERE id = :id AND state IN ('gathering', 'done') AND attempt = :attempt
+SELECT id, attempt, -1, :part_attempt, :name, :size_bytes, :sha256 FROM job WHERE id = :id AND state IN ('gathering', 'done') AND attempt = :attempt
 RETURNING job_id;
 
 -- name: late

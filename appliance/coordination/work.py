@@ -65,7 +65,10 @@ class Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePlace:
-    """A file of an attempt: the row that names it.  ``ordinal`` is -1 for the job's own files."""
+    """A file of an attempt: the row that names it.
+
+    ``ordinal`` is -1 for the job's own files.  ``part_attempt`` is the fence of the part or fold that wrote it, or 0.
+    """
 
     id: JobId
     attempt: int

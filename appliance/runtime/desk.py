@@ -155,6 +155,8 @@ class Desk:
         self.commit_ms = sizing.smoothed(self.commit_ms, self.clock.boot() - began)
         for each in landed:
             self._tidy(each)
+        for each in [each for each in finished if not any(each is one for one in landed)]:
+            self._undo(each)
         if claims:
             self.batch.load(claims)
 
@@ -184,11 +186,7 @@ class Desk:
         return []
 
     def _hand_in(self, tx: Transaction, each: Returned) -> bool:
-        landed = handin.hand_in(tx, replace(each, chance=random.random()))  # noqa: S311 - jitter, no secret
-        if not landed:
-            lease = each.claimed.lease
-            self.log.warning("fence lost", job=lease.id, ordinal=lease.ordinal, attempt=lease.attempt, fence=lease.fence)
-        return landed
+        return handin.hand_in(tx, replace(each, chance=random.random()))  # noqa: S311 - jitter, no secret
 
     def _claim(self, tx: Transaction) -> list[Claimed]:
         """The next batch: one job, and as many more as are short."""
@@ -203,6 +201,12 @@ class Desk:
 
     def _most(self, short: frozenset[str]) -> int:
         return sizing.batch_most(max(self.means_ms[kind] for kind in short if kind in self.means_ms), self.commit_ms)
+
+    def _undo(self, each: Returned) -> None:
+        """After a commit in which an outcome did not land: its files, which carry its fence, so that nobody else has them."""
+        lease = each.claimed.lease
+        self.log.warning("not landed", job=lease.id, ordinal=lease.ordinal, attempt=lease.attempt, fence=lease.fence)
+        files.forget(self.ledger.place.state, lease, each.files, lease.fence if lease.noun == "split" else None)
 
     def _tidy(self, each: Returned) -> None:
         """After the commit: the files that it made superfluous."""
