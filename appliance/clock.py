@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Self, final, overload
 
 
@@ -88,12 +89,20 @@ def _wall_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+def _boot_id() -> str:
+    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """The three times.  ``offset_ms`` is the ledger's: ledger time = boot time + offset."""
+    """The three times.  ``offset_ms`` is the ledger's: ledger time = boot time + offset.
+
+    ``boot_id`` is the kernel's random name of the boot (proc(5)), without which boot time says nothing.
+    """
 
     boot_ms: Callable[[], int] = _boot_ms
     wall_ms: Callable[[], int] = _wall_ms
+    boot_id: Callable[[], str] = _boot_id
     offset_ms: int = 0
 
     def boot(self) -> BootInstant:
@@ -110,7 +119,7 @@ class Clock:
 
     def with_offset(self, offset_ms: int) -> Clock:
         """The same clock for a ledger with this offset."""
-        return Clock(boot_ms=self.boot_ms, wall_ms=self.wall_ms, offset_ms=offset_ms)
+        return replace(self, offset_ms=offset_ms)
 
 
 SYSTEM = Clock()

@@ -49,7 +49,7 @@ def prepare(seat: Seat, wanted: Wanted) -> bytes:
     prove_locks(seat, wanted)
     check.check_if_unclean(place)
     triggering = triggers.statements()
-    applied = migrations.migrate(place, seat.clock, triggering, boot_id=seat.process.boot_id, release=wanted.release)
+    applied = migrations.migrate(place, seat.clock, triggering, release=wanted.release)
     if applied:
         seat.log.info("migrated", migrations=applied)
     live.discard_other_boots(place.runtime, seat.process.boot_id)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
-BOOT_ID_FILE: Final = "/proc/sys/kernel/random/boot_id"
+from appliance.clock import SYSTEM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +29,8 @@ class Stat:
 
 
 def boot_id() -> str:
-    """The kernel's random name of this boot (proc(5), ``/proc/sys/kernel/random/boot_id``)."""
-    return Path(BOOT_ID_FILE).read_text(encoding="ascii").strip()
+    """The kernel's random name of this boot."""
+    return SYSTEM.boot_id()
 
 
 def stat(pid: int) -> Stat | None:

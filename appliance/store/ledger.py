@@ -25,7 +25,7 @@ import apsw
 
 from appliance import errors, limits
 from appliance.clock import Clock, LedgerInstant
-from appliance.store import schema
+from appliance.store import life, schema
 from appliance.store.engine import BUSY_MS, Guard, connect, require_engine
 from appliance.store.turnstile import TurnPage, Turnstile
 from appliance.store.wake import Waker
@@ -101,9 +101,9 @@ class Ledger:
     def _look(self) -> int:
         """See that the file is a ledger that this release understands; the offset of its time."""
         try:
-            rows: list[Row] = self._connection.execute("SELECT floor, offset_ms FROM ledger").fetchall()
-            ((floor, offset_ms),) = rows
-            schema.require(floor)
+            rows: list[Row] = self._connection.execute("SELECT floor FROM ledger").fetchall()
+            schema.require(rows[0][0])
+            return life.offset_ms(self._connection, self._clock)
         except (apsw.NotADBError, apsw.CorruptError) as error:
             self._connection.close()
             message = f"{self.place.state / LEDGER} cannot be read as a ledger: {error}"
@@ -111,8 +111,6 @@ class Ledger:
         except errors.LedgerTooNewError:
             self._connection.close()
             raise
-        offset: int = offset_ms
-        return offset
 
     @property
     def clock(self) -> Clock:

@@ -9,22 +9,20 @@ migration, by the statements that the caller passes in.
 from __future__ import annotations
 
 import hashlib
-import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
 
 import apsw
 
 from appliance import errors
 from appliance.clock import Clock
-from appliance.store import schema
+from appliance.store import life, schema
 from appliance.store.engine import connect, require_engine
 from appliance.store.ledger import LEDGER, Place
 from appliance.store.schema import Migration
 
 
-def migrate(place: Place, clock: Clock, triggers: Sequence[str], *, boot_id: str, release: str) -> list[int]:
+def migrate(place: Place, clock: Clock, triggers: Sequence[str], *, release: str) -> list[int]:
     """Make the ledger, or bring it up to this release's schema; the numbers of the migrations applied.
 
     Raises ``LedgerTooNewError`` when the ledger's floor is above what this release knows.  Called by ``prepare`` alone, while
@@ -46,7 +44,8 @@ def migrate(place: Place, clock: Clock, triggers: Sequence[str], *, boot_id: str
             connection.execute("PRAGMA user_version").get == known[-1].number
         ):  # a later release's triggers are not this one's to renew
             _renew_triggers(connection, triggers)
-        _begin_life(connection, clock, boot_id)
+        with _transaction(connection):
+            life.begin(connection, clock)
         return applied
     finally:
         connection.close()
@@ -95,40 +94,3 @@ def _renew_triggers(connection: apsw.Connection, triggers: Sequence[str]) -> Non
         for statement in triggers:
             connection.execute(statement)
         connection.execute("UPDATE ledger SET triggers_sha256 = ?", (digest,))
-
-
-TRUSTED_WALL_MS: Final = 1_735_689_600_000  # 2025-01-01: a clock that reads earlier has not been set since power came
-OFF_MS_MAX: Final = 10 * 366 * 86_400_000
-
-
-def offset_after_boot(*, last_ledger_ms: int, last_wall_ms: int, boot_ms: int, wall_ms: int) -> int:
-    """The ledger's offset in a new boot: its time goes on from the last stored value, plus the time off.
-
-    The time off counts only where both wall readings are trusted and it is neither negative nor over ten years.
-    """
-    off_ms = wall_ms - last_wall_ms
-    trusted = min(wall_ms, last_wall_ms) >= TRUSTED_WALL_MS and 0 <= off_ms <= OFF_MS_MAX
-    return last_ledger_ms + (off_ms if trusted else 0) - boot_ms
-
-
-def _begin_life(connection: apsw.Connection, clock: Clock, boot_id: str) -> None:
-    """Give a new ledger its incarnation, and every ledger its offset in this boot."""
-    boot_ms, wall_ms = clock.boot().ms, clock.wall().ms
-    with _transaction(connection):
-        incarnation, known_boot, ledger_ms, at_wall_ms = connection.execute(
-            "SELECT incarnation, boot_id, at_ms, wall_ms FROM ledger"
-        ).get
-        if known_boot == boot_id:
-            return
-        if incarnation:
-            last_ms = max(
-                ledger_ms, connection.execute("SELECT max(at_ms) FROM event WHERE seq = (SELECT max(seq) FROM event)").get or 0
-            )
-            last_wall_ms = at_wall_ms + (last_ms - ledger_ms)
-            offset_ms = offset_after_boot(last_ledger_ms=last_ms, last_wall_ms=last_wall_ms, boot_ms=boot_ms, wall_ms=wall_ms)
-        else:
-            incarnation, offset_ms = secrets.token_hex(8), wall_ms - boot_ms
-        connection.execute(
-            "UPDATE ledger SET incarnation = ?, boot_id = ?, offset_ms = ?, at_ms = ?, wall_ms = ?",
-            (incarnation, boot_id, offset_ms, boot_ms + offset_ms, wall_ms),
-        )

@@ -13,7 +13,6 @@ from appliance.coordination import handin, kinds, queue, triggers
 from appliance.coordination.handin import Returned
 from appliance.coordination.outcomes import Done
 from appliance.coordination.work import Claimed, Holder
-from appliance.site import boot
 from appliance.store import migrations
 from appliance.store.engine import connect
 from appliance.store.ledger import LEDGER, Ledger, Place
@@ -75,7 +74,7 @@ def _fill(where: Place, rows: int) -> None:
     connection.execute("COMMIT")
     connection.wal_checkpoint()
     connection.close()
-    migrations.migrate(where, SYSTEM, triggers.statements(), boot_id=boot.boot_id(), release="bench")
+    migrations.migrate(where, SYSTEM, triggers.statements(), release="bench")
 
 
 def _round(ledger: Ledger, number: int) -> tuple[float, float]:

@@ -51,7 +51,7 @@ def place(folder: Path, name: str) -> Iterator[Place]:
 
 def made(where: Place) -> Ledger:
     """An open ledger that knows the kinds of the bench."""
-    migrations.migrate(where, SYSTEM, triggers.statements(), boot_id=boot.boot_id(), release="bench")
+    migrations.migrate(where, SYSTEM, triggers.statements(), release="bench")
     ledger = opened(where)
     with ledger.write() as tx:
         kinds.declare(tx, handlers.ALL)

@@ -177,7 +177,7 @@ def test_p16_a_power_cut_while_the_ledger_is_made_leaves_one_that_can_be_made(
             left.unlink()
         for name, content in disk.image(policy, random.Random(number)).items():
             (where.state / name).write_bytes(content)
-        migrations.migrate(where, Dial().clock(), triggers.statements(), boot_id="again", release="test")
+        migrations.migrate(where, Dial(boot_id="again").clock(), triggers.statements(), release="test")
         connection = apsw.Connection(str(where.state / LEDGER))
         assert connection.execute("SELECT count(*), sum(incarnation <> '') FROM ledger").fetchall() == [(1, 1)]
         assert connection.execute("PRAGMA integrity_check").get == "ok"

@@ -113,7 +113,7 @@ def settings_page() -> str:
 
 def migrated(folder: Path) -> apsw.Connection:
     """A connection, for reading, to a ledger as ``prepare`` makes it on a new box."""
-    migrations.migrate(Place(state=folder, runtime=folder), SYSTEM, triggers.statements(), boot_id="boot", release="house")
+    migrations.migrate(Place(state=folder, runtime=folder), SYSTEM, triggers.statements(), release="house")
     return apsw.Connection(str(folder / LEDGER), flags=apsw.SQLITE_OPEN_READONLY)
 
 

@@ -43,10 +43,11 @@ class Dial:
 
     boot_ms: int = BOOT_MS
     wall_ms: int = WALL_MS
+    boot_id: str = "boot"
 
     def clock(self) -> Clock:
         """The clock that shows what the dial shows."""
-        return Clock(boot_ms=lambda: self.boot_ms, wall_ms=lambda: self.wall_ms)
+        return Clock(boot_ms=lambda: self.boot_ms, wall_ms=lambda: self.wall_ms, boot_id=lambda: self.boot_id)
 
     def pass_ms(self, ms: int) -> None:
         """Let time go on."""
@@ -61,9 +62,9 @@ def place(folder: Path, **how: Any) -> Place:  # noqa: ANN401 - the fields of a 
     return Place(state=folder / "state", runtime=folder / "runtime", **how)
 
 
-def found(where: Place, clock: Clock, handlers: Sequence[Handler] = KINDS, boot_id: str = "boot") -> Ledger:
+def found(where: Place, clock: Clock, handlers: Sequence[Handler] = KINDS) -> Ledger:
     """A ledger as ``prepare`` leaves it: migrated, its kinds declared; and open."""
-    migrations.migrate(where, clock, triggers.statements(), boot_id=boot_id, release="test")
+    migrations.migrate(where, clock, triggers.statements(), release="test")
     ledger = Ledger(where, clock, 1)
     with ledger.write() as tx:
         kinds.declare(tx, handlers)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from appliance.clock import SYSTEM, BootInstant, Clock, LedgerInstant, WallInstant
-from appliance.store.migrations import OFF_MS_MAX, TRUSTED_WALL_MS, offset_after_boot
+from appliance.store.life import OFF_MS_MAX, TRUSTED_WALL_MS, offset_after_boot
 
 KINDS = (BootInstant, LedgerInstant, WallInstant)
 PAIRS = [(one, other) for one in KINDS for other in KINDS if one is not other]
