@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import fcntl
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from appliance import errors
 from appliance.clock import Clock
 from appliance.log import Log
 from appliance.release import RELEASE
-from appliance.runtime import prepare, rescue, steward, worker
+from appliance.runtime import alone, prepare, rescue, steward, worker
 from appliance.runtime.arguments import StoreArgument
 from appliance.runtime.policy import DEFAULT_PACE, STEWARD_PACE, Pace
 from appliance.runtime.prepare import Wanted
@@ -26,7 +22,6 @@ from appliance.site import config
 from appliance.site.config import Paths
 from appliance.store.turnstile import TurnPage
 
-LOCK: Final = "supervisor.lock"
 DEATHS: Final = "deaths.jsonl"
 BUILT_IN: Final = {"appliance.pipelines.probe": (), "appliance.pipelines.media.handlers": ("av", "numpy")}
 
@@ -84,7 +79,7 @@ def run(paths: Paths, clock: Clock, log: Log, *, over: dict[str, object] | None 
         watchdog_ms=_watchdog_ms(variables),
         hangup_reloads=not sys.stdin.isatty(),
     )
-    with only_supervisor(paths.state):
+    with alone.hold(paths.state):
         return supervise(program, clock=clock, log=log)
 
 
@@ -104,28 +99,6 @@ def _watchdog_ms(variables: dict[str, str]) -> int | None:
     return int(usec) // 1_000 if usec.isdecimal() and variables.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid()) else None
 
 
-@contextmanager
-def only_supervisor(state: Path) -> Iterator[None]:
-    """Hold the supervisor's lock of a state folder for life; a lock that dies with its holder, no pid file."""
-    descriptor = os.open(state / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        message = f"another supervisor works on {state}"
-        raise errors.AlreadyRunningError(message) from None
-    try:
-        yield
-    finally:
-        os.close(descriptor)
-
-
 def running(state: Path) -> bool:
     """Whether a supervisor works on this state folder now."""
-    try:
-        with only_supervisor(state):
-            return False
-    except errors.AlreadyRunningError:
-        return True
-    except FileNotFoundError:
-        return False
+    return alone.held(state)
