@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta, Struct
+
+SOME_POOL: Final = "pools[...]"  # as msgspec names it
 
 
 class Store(Struct, frozen=True, forbid_unknown_fields=True):
@@ -90,12 +92,26 @@ def merge(layers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 def read(layers: Iterable[Mapping[str, Any]]) -> tuple[Settings | None, list[Finding]]:
     """The settings of these layers, or what is wrong with them.  Defaults are filled in after the layers are merged."""
+    merged = merge(layers)
     try:
-        settings = msgspec.convert(merge(layers), Settings)
+        settings = msgspec.convert(merged, Settings)
     except msgspec.ValidationError as error:
         what, _, key = str(error).partition(" - at `$.")
-        return None, [Finding(key=key.rstrip("`") or "(top)", what=what, remedy="correct or remove this key")]
+        key = key.rstrip("`") or "(top)"
+        if key.startswith(SOME_POOL):
+            key = f"pools.{_bad_pool(merged['pools'])}{key.removeprefix(SOME_POOL)}"
+        return None, [Finding(key=key, what=what, remedy="correct or remove this key")]
     return settings, list(_findings(settings))
+
+
+def _bad_pool(pools: Mapping[str, Any]) -> str:
+    """The first pool that cannot be used: msgspec names the place of a fault, but not the key of a dictionary in it."""
+    for name, table in pools.items():
+        try:
+            msgspec.convert(table, Pool)
+        except msgspec.ValidationError:
+            return name
+    return "..."
 
 
 def _findings(settings: Settings) -> Iterable[Finding]:

@@ -46,7 +46,7 @@ def test_an_empty_appliance_has_one_default_pool() -> None:
 @pytest.mark.parametrize(
     ("text", "key"),
     [
-        ("[pools.a]\nworkers = 0\n", "pools[...].workers"),
+        ("[pools.a]\nworkers = 0\n", "pools.a.workers"),
         ('[stop]\nseconds = "soon"\n', "stop.seconds"),
         ("[storage]\nfast = true\n", "storage"),
         ("[store]\nsafe_overwrites = true\n", "safe_overwrites"),
