@@ -86,6 +86,14 @@ class StorageFullError(
     """The disk is full; whether the last transaction took hold is unknown, and asking again is harmless."""
 
 
+class WalFullError(
+    ApplianceError,
+    remedy="end the program that reads the ledger without end; a running appliance then empties the WAL and goes on by itself",
+    exit_code=75,
+):
+    """The WAL is over its bound, as something reads the ledger without end; work goes on, but nothing new is taken in."""
+
+
 class LedgerTooNewError(ApplianceError, remedy="run `appliance upgrade`, or restore a backup", exit_code=78):
     """The ledger was written by a later release."""
 
@@ -119,7 +127,7 @@ class ReadTooOldError(ApplianceError, remedy="ask for less at once, or with a li
 class ForkRefusedError(
     ApplianceError, remedy="report it: processes are forked only from a clean, single-threaded supervisor", exit_code=70
 ):
-    """A fork was asked for while threads or connections were alive."""
+    """A fork was asked for while threads, an event loop or connections were alive."""
 
 
 class AlreadyRunningError(ApplianceError, remedy="use the appliance that runs, or stop it first", exit_code=75):

@@ -68,13 +68,18 @@ def bindings(submission: Submission) -> dict[str, Any]:
 def submit(tx: Transaction, submissions: Sequence[Submission], actor: Actor = Actor.CLIENT) -> list[Submitted]:
     """Take work in; for work that is already known the existing job is the answer, with its state.
 
-    Raises ``UnknownKindError``, and ``PayloadError`` as ``bindings`` does; then nothing of the batch is taken in.
+    Raises ``UnknownKindError``, ``WalFullError``, and ``PayloadError`` as ``bindings`` does; then nothing of the batch is taken in.
     """
     return submit_bound(tx, [bindings(submission) for submission in submissions], actor)
 
 
 def submit_bound(tx: Transaction, bound: Sequence[dict[str, Any]], actor: Actor = Actor.CLIENT) -> list[Submitted]:
-    """``submit`` for submissions that ``bindings`` made ready."""
+    """``submit`` for submissions that ``bindings`` made ready.
+
+    Raises ``WalFullError`` for new work while the WAL is over its bound; the follow-ups of work in hand belong to that work.
+    """
+    if actor is not Actor.WORKER:
+        tx.require_room()
     answers = [_submit(tx, each, actor) for each in bound]
     if any(answer.new and answer.state == "ready" for answer in answers):
         tx.topics.add("work")

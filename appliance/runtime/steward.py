@@ -65,6 +65,7 @@ class Steward:
     stopping: bool = False
     late: set[tuple[Holder, BootInstant]] = field(default_factory=set)
     wal: tuple[int, BootInstant] = (0, NEVER)
+    crowded: bool = False
     beaten: BootInstant = NEVER
 
     @contextmanager
@@ -216,13 +217,16 @@ class Steward:
         self.asks = leases.any_asked(self.ledger)
 
     def _checkpoint(self, now: BootInstant) -> None:
-        """Empty the WAL when it is large, or when nothing was written for a while."""
+        """Empty the WAL when it is large, or when nothing was written for a while; say when it passes its bound, up or down."""
         size, since = self.ledger.wal_bytes(), self.wal[1]
         if size != self.wal[0]:
             since = now
         self.wal = (size, since)
         if size >= limits.WAL_BYTES_CHECKPOINT or (size and now - since >= limits.QUIET_MS_CHECKPOINT):
             self.ledger.checkpoint()
+        if self.crowded != (size > limits.WAL_BYTES_MAX):
+            self.crowded = not self.crowded
+            (self.seat.log.error if self.crowded else self.seat.log.info)("wal", bytes=size, over_its_bound=self.crowded)
 
 
 def main(seat: Seat) -> int:

@@ -53,11 +53,21 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """An open write transaction: ``now`` is one instant for all of it, ``topics`` are woken after its commit."""
+    """An open write transaction: ``now`` is one instant for all of it, ``topics`` are woken after its commit.
+
+    ``wal_bytes`` is the size of the WAL at its begin.
+    """
 
     connection: apsw.Connection
     now: LedgerInstant
+    wal_bytes: int
     topics: set[str] = field(default_factory=set)
+
+    def require_room(self) -> None:
+        """Raise ``WalFullError`` when the WAL is over its bound: whoever takes in new work asks first."""
+        if self.wal_bytes > limits.WAL_BYTES_MAX:
+            message = f"the WAL has {self.wal_bytes} bytes and cannot be emptied while something reads; no new work is taken in"
+            raise errors.WalFullError(message)
 
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """All rows of one statement."""
@@ -131,8 +141,9 @@ class Ledger:
         self._guard.check()
         with self._turnstile, self._storage():
             self._refuse_failing()
+            wal_bytes = self.wal_bytes()
             self._connection.execute("BEGIN IMMEDIATE")
-            transaction = Transaction(self._connection, self._clock.ledger())
+            transaction = Transaction(self._connection, self._clock.ledger(), wal_bytes)
             try:
                 yield transaction
                 self._connection.execute("COMMIT")
