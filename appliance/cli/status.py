@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from typing import Final
 
-from appliance import wiring
+from appliance import limits, wiring
 from appliance.cli import access, render
 from appliance.coordination import history, kinds, leases, processes
 from appliance.coordination.processes import Entered
 from appliance.runtime import identity
 from appliance.runtime.identity import Process
+from appliance.store import engine
+from appliance.store.ledger import Ledger
+
+WELL: Final = "well"
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -23,11 +28,12 @@ def main(arguments: Namespace) -> int:
         live = found.live()
         entered = processes.entered(live)
         live.close()
-        running, failing = wiring.running(found.paths.state), found.ledger.failing()
+        running, storage = wiring.running(found.paths.state), _storage(found.ledger)
         view = {
             "state_directory": str(found.paths.state),
             "running": running,
-            "storage": "failing" if failing else "well",
+            "storage": storage,
+            "engine": engine.engine_version(),
             "wal_bytes": found.ledger.wal_bytes(),
             "processes": {each.name: process.pid for each in entered if (process := _living(each)) is not None},
             "holders": len(leases.holders(found.ledger)),
@@ -38,7 +44,14 @@ def main(arguments: Namespace) -> int:
         render.json_line(view)
     else:
         render.facts([(name, _line(value)) for name, value in view.items()])
-    return 0 if running and not failing else 1
+    return 0 if running and storage == WELL else 1
+
+
+def _storage(ledger: Ledger) -> str:
+    """How the ledger's storage is, in three words at most."""
+    if ledger.failing():
+        return "failing"
+    return "WAL over its bound" if ledger.wal_bytes() > limits.WAL_BYTES_MAX else WELL
 
 
 def _living(entered: Entered) -> Process | None:

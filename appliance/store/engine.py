@@ -19,12 +19,17 @@ from appliance import errors, limits
 BUSY_MS: Final = 30_000  # between turns only checkpoints and first opens can be in the way
 
 
+def engine_version() -> str:
+    """The version of the SQLite engine that is at work."""
+    return apsw.sqlite_lib_version()
+
+
 def require_engine(version: str | None = None) -> None:
     """Refuse an engine below the floor.
 
     Raises ``EngineTooOldError``: WAL engines from 3.7.0 to 3.51.2 can lose a reset race between a writer and a checkpoint.
     """
-    found = version or apsw.sqlite_lib_version()
+    found = version or engine_version()
     if tuple(int(number) for number in found.split(".")) < limits.ENGINE_FLOOR:
         message = f"the SQLite engine is {found}, the store needs {'.'.join(map(str, limits.ENGINE_FLOOR))}"
         raise errors.EngineTooOldError(message)
