@@ -1,10 +1,10 @@
 """The only place that forks.
 
-Promises: the parent is single-threaded and holds no database connection, or ``ForkRefusedError`` is raised and nothing happened.
-No signal is lost: all are blocked around the fork, and the child unblocks them only after its own handlers stand, so a TERM sent
-the instant after the fork is obeyed.  The child dies with its parent, leads a process group of its own (what it starts dies
-with it), has no descriptor but those it was given, and never returns into its parent's stack: it ends by ``os._exit``, and no
-clean-up of the parent (``atexit``, buffers, context managers) happens twice.
+Promises: the parent is single-threaded, runs no event loop and holds no database connection, or ``ForkRefusedError`` is raised
+and nothing happened.  No signal is lost: all are blocked around the fork, and the child unblocks them only after its own handlers
+stand, so a TERM sent the instant after the fork is obeyed.  The child dies with its parent, leads a process group of its own (what
+it starts dies with it), has no descriptor but those it was given, and never returns into its parent's stack: it ends by
+``os._exit``, and no clean-up of the parent (``atexit``, buffers, context managers) happens twice.
 """
 
 from __future__ import annotations
@@ -57,6 +57,18 @@ def _refuse_unless_clean() -> None:
     if connections:
         message = f"a fork was asked for while {connections} database connections are open"
         raise ForkRefusedError(message)
+    if _loop_runs():
+        message = "a fork was asked for inside a running event loop, which parent and child would share"
+        raise ForkRefusedError(message)
+
+
+def _loop_runs() -> bool:
+    """Whether an event loop runs in this thread; one that was never imported does not."""
+    loops = sys.modules.get("asyncio")
+    try:
+        return loops is not None and loops.get_running_loop() is not None
+    except RuntimeError:
+        return False
 
 
 def _live(parent: int, main: Callable[[], int], settle: Callable[[], None], log: Log) -> NoReturn:
