@@ -23,7 +23,7 @@ from appliance.runtime.program import ChildPlan, Plan
 from appliance.runtime.seats import Seat
 from appliance.settings import Pool
 from appliance.site import filesystem
-from appliance.store import check, live, migrations, selftest
+from appliance.store import check, live, migrations, recovery, selftest
 from appliance.store.ledger import Ledger
 
 
@@ -48,6 +48,8 @@ def prepare(seat: Seat, wanted: Wanted) -> bytes:
         seat.log.warning("filesystem", what=warning)
     prove_locks(seat, wanted)
     check.check_if_unclean(place)
+    if recovery.recover(place, seat.clock, seat.process.start_ticks):
+        seat.log.warning("storage", what="a sync had failed; the log was written again, and the storage takes writes")
     triggering = triggers.statements()
     applied = migrations.migrate(place, seat.clock, triggering, release=wanted.release)
     if applied:

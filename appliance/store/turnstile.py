@@ -61,6 +61,10 @@ class TurnPage:
         """Remember, for all processes, that the storage is failing."""
         struct.pack_into("=Q", self._map, PAGE.size - 8, max(at.ms, 1))
 
+    def open_latch(self) -> None:
+        """The storage was found well again."""
+        struct.pack_into("=Q", self._map, PAGE.size - 8, 0)
+
     def enter(self, pid: int, start_ticks: int, at: BootInstant) -> None:
         """Write the next ticket of whoever just got the turn."""
         ticket = PAGE.unpack_from(self._map)[2] + 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Literal
 
 import apsw
@@ -41,7 +42,7 @@ class Fault:
     def refuse(self) -> apsw.Error:
         """The error, as the operating system's answer would be given on."""
         error = self.error(f"{self.operation} is refused")
-        error.extendedresult = self.extended
+        error.extendedresult = self.extended  # type: ignore[attr-defined]  # the engine reads it, its stubs do not know it
         return error
 
 
@@ -66,7 +67,7 @@ class FaultyFile(apsw.VFSFile):
             raise self.fault.refuse()
         super().xWrite(data, offset)
 
-    def xSync(self, flags: int) -> None:  # noqa: N802 - the engine's name
+    def xSync(self, flags: int) -> None:  # noqa: ARG002, N802 - the engine's name and signature
         """Refuse, or say that it is done."""
         if self.fault.due("xSync"):
             raise self.fault.refuse()
@@ -95,8 +96,9 @@ class Faulty(apsw.VFS):
         """A file with a fault."""
         return FaultyFile(self.fault, name, flags)
 
-    def excepthook(self, *_: object) -> None:
+    def excepthook(self, etype: type[BaseException] | None, evalue: BaseException | None, etraceback: TracebackType | None) -> bool:
         """The errors are meant: they are not printed."""
+        return True
 
 
 @contextmanager
