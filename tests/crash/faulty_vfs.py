@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Literal
 
 import apsw
@@ -96,7 +95,7 @@ class Faulty(apsw.VFS):
         """A file with a fault."""
         return FaultyFile(self.fault, name, flags)
 
-    def excepthook(self, etype: type[BaseException] | None, evalue: BaseException | None, etraceback: TracebackType | None) -> bool:
+    def excepthook(self, *_: object, **__: object) -> bool:
         """The errors are meant: they are not printed."""
         return True
 

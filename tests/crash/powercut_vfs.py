@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 import apsw
 
 SECTOR = 512
+PAGE = 4096
 Policy = Literal["drop", "keep", "mix"]
 Note = Literal["begin", "ack"]
 
@@ -25,7 +26,7 @@ Note = Literal["begin", "ack"]
 class Op(NamedTuple):
     """One thing that happened to the disk, or a note of the workload (``begin`` and ``ack``, with ``at`` the commit)."""
 
-    what: Literal["create", "write", "truncate", "sync", "delete", "begin", "ack"]
+    what: Literal["create", "write", "truncate", "sync", "lose", "delete", "begin", "ack"]
     key: str = ""
     at: int = 0
     data: bytes = b""
@@ -33,9 +34,15 @@ class Op(NamedTuple):
 
 @dataclass(slots=True)
 class Trace:
-    """Everything in order."""
+    """Everything in order.  The sync that ``refuse`` counts down to is refused: the kernel loses what was in flight."""
 
     ops: list[Op] = field(default_factory=list)
+    refuse: int = -1
+
+    def refuses(self) -> bool:
+        """Whether the sync that is asked for now is the one."""
+        self.refuse -= 1
+        return self.refuse == -1
 
     def note(self, what: Note, commit: int) -> None:
         """What the workload knows at this point."""
@@ -65,7 +72,12 @@ class RecorderFile(apsw.VFSFile):
             self.trace.ops.append(Op("truncate", self.key, newsize))
 
     def xSync(self, flags: int) -> None:  # noqa: N802 - the engine's name
-        """Sync, then remember."""
+        """Sync, then remember; or refuse, once."""
+        if self.trace.refuse >= 0 and self.trace.refuses():
+            self.trace.ops.append(Op("lose", self.key))
+            error = apsw.IOError("the sync is refused")
+            error.extendedresult = apsw.SQLITE_IOERR_FSYNC  # type: ignore[attr-defined]  # the engine reads it
+            raise error
         super().xSync(flags)
         if self.key:
             self.trace.ops.append(Op("sync", self.key))
@@ -81,6 +93,10 @@ class Recorder(apsw.VFS):
     def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> RecorderFile:  # noqa: N802 - the engine's name
         """A recorded file."""
         return RecorderFile(self.trace, name, flags)
+
+    def excepthook(self, *_: object, **__: object) -> bool:
+        """A sync that is refused is meant: it is not printed."""
+        return True
 
     def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: FBT001, N802 - the engine's name and signature
         """Delete, then remember."""
@@ -107,12 +123,15 @@ class Disk:
     safe: dict[str, bytearray] = field(default_factory=dict)
     flight: dict[str, list[Op]] = field(default_factory=dict)
     named: set[str] = field(default_factory=set)
+    cache: dict[str, bytearray] | None = None
 
     def apply(self, op: Op) -> bool:
         """Replay one operation; whether it was one of the disk's."""
         match op.what:
             case "begin" | "ack":
                 return False
+            case "lose":
+                self.flight.pop(op.key, None)
             case "delete":
                 for known in (self.safe, self.flight):
                     known.pop(op.key, None)
@@ -124,8 +143,19 @@ class Disk:
             case _:
                 self.safe.setdefault(op.key, bytearray())
                 if op.what != "create":
-                    self.flight.setdefault(op.key, []).append(op)
+                    self.flight.setdefault(op.key, []).append(self._dirtied(op))
         return True
+
+    def _dirtied(self, op: Op) -> Op:
+        """What goes to the platter for a write where the kernel's cache is part of the model: whole pages, as it has them."""
+        if self.cache is None:
+            return op
+        content = self.cache.setdefault(op.key, bytearray())
+        _put(content, op)
+        if op.what == "truncate":
+            return op
+        low, high = op.at // PAGE * PAGE, -(-(op.at + len(op.data)) // PAGE) * PAGE
+        return Op("write", op.key, low, bytes(content[low:high]))
 
     def image(self, policy: Policy, chance: random.Random) -> dict[str, bytes]:
         """The files as they may be found after the power comes back."""
