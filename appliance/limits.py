@@ -49,6 +49,7 @@ BEAT_MS: Final = 1_000  # steward and singletons beat so often
 BEAT_MISSED_MS: Final = 10_000  # and are killed after so long without a beat, unless the box is starved
 STOP_MS: Final = 20_000  # what a stop may take before what is left is killed
 PREPARE_MS_MAX: Final = 600_000
+IMPORT_MS_MAX: Final = 60_000  # a handler module that takes longer to import is left out
 KILL_GRACE_MS: Final = 2_000  # between terminate and kill
 STARVED_DELAY_MS: Final = 500  # our own loop woke this late: the box is starved, nobody is judged now
 CANCEL_GRACE_MS: Final = 10_000  # a handler that does not look whether it is asked to stop is ended after this

@@ -30,11 +30,11 @@ class Call:
 Perform = Callable[[Call], Any]
 
 
-def in_place(handlers: Mapping[str, Handler]) -> Perform:
-    """Calls the handlers in this process."""
+def in_place(handlers: Mapping[tuple[str, str], Handler]) -> Perform:
+    """Calls the handlers, which are known by (module, kind), in this process."""
 
     def perform(call: Call) -> Any:  # noqa: ANN401 - what a handler returns is judged by the caller
-        return carry_out(handlers[call.kind.kind], call)
+        return carry_out(handlers[call.kind.module, call.kind.kind], call)
 
     return perform
 

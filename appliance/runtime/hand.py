@@ -24,7 +24,7 @@ from appliance.errors import HandlerError, PayloadError
 from appliance.runtime import codec, frames, kernel, requests
 from appliance.runtime.call import carry_out
 from appliance.runtime.frames import Decoder, Frame
-from appliance.runtime.loading import load_kinds
+from appliance.runtime.loading import load_all
 from appliance.runtime.requests import Setup
 
 OUTCOMES: Final = (Done, Retry, Snooze, Reject, Unclear, Split, Folded, Redo)
@@ -85,7 +85,7 @@ def main() -> int:
     setup = requests.decode_setup(first)
     lock_in(setup)
     try:
-        handlers = load_kinds(setup.modules)
+        handlers = load_all(setup.modules)
     except HandlerError as error:
         os.write(2, f"{error}\n".encode("utf-8", "replace"))
         return error.exit_code
@@ -130,12 +130,12 @@ def bound_cpu(limit_ms: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.RLIM_INFINITY))
 
 
-def answer(handlers: Mapping[str, Handler], frame: Frame, setup: Setup, telling: Telling) -> Frame:
+def answer(handlers: Mapping[tuple[str, str], Handler], frame: Frame, setup: Setup, telling: Telling) -> Frame:
     """Carry out a call; whatever the handler does becomes an answer.  This is the bulkhead around handlers in a hand."""
     try:
         call = requests.decode(frame, telling)
         bound_cpu(setup.cpu_ms or CPU_SHARE * call.kind.time_limit_ms)
-        return codec.encode(_outcome(carry_out(handlers[call.kind.kind], call)))
+        return codec.encode(_outcome(carry_out(handlers[call.kind.module, call.kind.kind], call)))
     except MemoryError:
         return OUT_OF_MEMORY
     except PayloadError as error:

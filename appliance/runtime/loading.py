@@ -23,7 +23,7 @@ def load(module: str) -> list[Handler]:
     """
     try:
         loaded = importlib.import_module(module)
-    except Exception as error:  # the vendor's code may raise anything; it is a finding, not our crash
+    except (Exception, SystemExit) as error:  # the vendor's code may raise anything; it is a finding, not our crash
         message = f"the handler module {module!r} does not import: {type(error).__name__}: {error}"
         raise errors.HandlerError(message) from error
     handlers = handlers_of(loaded)
@@ -33,16 +33,9 @@ def load(module: str) -> list[Handler]:
     return handlers
 
 
-def load_kinds(modules: Iterable[str]) -> dict[str, Handler]:
-    """The handlers of several modules by kind.
+def load_all(modules: Iterable[str]) -> dict[tuple[str, str], Handler]:
+    """The handlers of several modules by (module, kind): a module may show those of another, which it imported.
 
-    Raises ``HandlerError`` as ``load`` does, and when two declare the same kind.
+    Raises ``HandlerError`` as ``load`` does.
     """
-    found: dict[str, Handler] = {}
-    for module in modules:
-        for handler in load(module):
-            if handler.kind in found:
-                message = f"the kind {handler.kind!r} is declared twice, the second time in {module!r}"
-                raise errors.HandlerError(message)
-            found[handler.kind] = handler
-    return found
+    return {(module, handler.kind): handler for module in modules for handler in load(module)}

@@ -15,7 +15,7 @@ import msgspec
 from appliance.coordination import kinds, triggers
 from appliance.coordination.handlers import Handler
 from appliance.errors import HandlerError
-from appliance.runtime import fork, program
+from appliance.runtime import fork, program, trial
 from appliance.runtime.arguments import StewardArgument, StoreArgument, WorkerArgument
 from appliance.runtime.kind_argument import kind_of
 from appliance.runtime.loading import load, look_in
@@ -90,6 +90,7 @@ def load_all(seat: Seat, modules: Sequence[str]) -> list[tuple[str, Handler]]:
     found: dict[str, tuple[str, Handler]] = {}
     for module in modules:
         try:
+            trial.require_return(module, seat.log)
             handlers = load(module)
         except HandlerError as error:
             seat.log.error("handler module left out", module=module, what=str(error), remedy=error.remedy)

@@ -26,7 +26,7 @@ from appliance.runtime.batch import Batch
 from appliance.runtime.call import Perform, in_place
 from appliance.runtime.desk import Desk
 from appliance.runtime.kind_argument import KindArgument
-from appliance.runtime.loading import load_kinds, look_in
+from appliance.runtime.loading import load_all, look_in
 from appliance.runtime.page import Page, Work
 from appliance.runtime.perform import Bench
 from appliance.runtime.seats import Seat
@@ -155,7 +155,7 @@ def performer(seat: Seat, argument: WorkerArgument) -> Perform:
     """What carries calls out for this pool."""
     if argument.isolated:
         return isolated.in_hand(seat, argument)
-    return in_place(load_kinds(sorted({kind.module for kind in argument.kinds})))
+    return in_place(load_all(sorted({kind.module for kind in argument.kinds})))
 
 
 def _work(lease: Lease, began: BootInstant, limit_ms: int) -> Work:

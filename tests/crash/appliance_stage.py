@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import select
 import shutil
 import signal
 import socket
@@ -79,21 +80,21 @@ class Appliance:
 
     def environment(self, **more: str) -> dict[str, str]:
         """What its processes get to see: this session's environment, and the way to the module of the vendor."""
-        return config.environment() | {"PYTHONPATH": str(ROOT)} | more
+        places = [str(ROOT), *([more.pop("PYTHONPATH")] if "PYTHONPATH" in more else [])]
+        return config.environment() | {"PYTHONPATH": ":".join(places)} | more
 
     def settle(self, text: str) -> None:
         """Write its settings."""
         (self.folder / "settings.toml").write_text(text)
 
-    def start(self) -> None:
+    def start(self, **variables: str) -> None:
         """Start it, and wait until it says that all is up."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ear:
             address = f"appliance-{secrets.token_hex(8)}"
             ear.bind("\0" + address)
-            ear.settimeout(30)
-            self.launch(NOTIFY_SOCKET="@" + address)
-            while b"READY=1" not in ear.recv(4096).split(b"\n"):
-                assert self.running(), self.log()
+            process = self.launch(NOTIFY_SOCKET="@" + address, **variables)
+            until(lambda: process.poll() is not None or _says_ready(ear), what="readiness")
+            assert self.running(), self.log()
         self.complete()
 
     def complete(self) -> dict[str, int]:
@@ -253,6 +254,11 @@ def hands(worker: int) -> list[int]:
 
 def _pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+
+
+def _says_ready(ear: socket.socket) -> bool:
+    ready, _, _ = select.select([ear], [], [], 0.1)
+    return bool(ready) and b"READY=1" in ear.recv(4096).split(b"\n")
 
 
 def _session(pid: int) -> int:
