@@ -15,6 +15,7 @@ from tests.bench.figures import Figure
 
 SETS: Final = {
     "core": ("submits.bulk", "submits.crowd", "latency.idle", "claims.crowded", "throughput.noops", "latency.killed"),
+    "media": ("films.against_bare", "films.against_decoding", "storage.peak"),
 }
 EPILOG: Final = """Each line: whether the bar is reached, the median over the rounds, the middle half of them, the bar, and what the
 ratio is made of.  A figure that misses its bar is said and is no error: the exit code is 0 whatever the machine makes of it."""
