@@ -31,6 +31,7 @@ from appliance.store.turnstile import TurnPage, Turnstile
 from appliance.store.wake import Waker
 
 LEDGER: Final = "ledger.db"
+LOOK_MS: Final = 1_000  # how long a look at a foreign lock takes, far below the limit of a turn
 PROGRESS_STEPS: Final = 20_000  # virtual machine steps between two looks at a read's age
 Row = tuple[Any, ...]
 Bindings = Mapping[str, Any] | Sequence[Any]
@@ -142,7 +143,7 @@ class Ledger:
         with self._turnstile, self._storage():
             self._refuse_failing()
             wal_bytes = self.wal_bytes()
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._begin()
             transaction = Transaction(self._connection, self._clock.ledger(), wal_bytes)
             try:
                 yield transaction
@@ -154,6 +155,22 @@ class Ledger:
                 raise
         if transaction.topics:
             self._waker.wake(transaction.topics)
+
+    def _begin(self) -> None:
+        """Begin; wait for a program that does not queue, with a new ticket for each look, as whoever keeps one looks frozen."""
+        self._connection.set_busy_timeout(LOOK_MS)
+        try:
+            for looks_left in reversed(range(BUSY_MS // LOOK_MS)):
+                try:
+                    self._connection.execute("BEGIN IMMEDIATE")
+                except apsw.BusyError:
+                    if not looks_left:
+                        raise
+                    self._turnstile.renew()
+                else:
+                    return
+        finally:
+            self._connection.set_busy_timeout(BUSY_MS)
 
     def _refuse_failing(self) -> None:
         if self._page.failing():

@@ -1,0 +1,185 @@
+"""Locks as others met them: writers beside a backup and a stalled disk, a program that does not queue, first opens at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import apsw
+import pytest
+
+from appliance.clock import SYSTEM
+from appliance.coordination import handin, kinds, queue
+from appliance.coordination.handin import Returned
+from appliance.coordination.outcomes import Done
+from appliance.coordination.work import Claimed, Holder, Submission
+from appliance.store.ledger import LEDGER, Ledger, Place
+from appliance.store.live import Live
+from tests.crash.appliance_stage import appliance
+from tests.crash.gates import Gate
+from tests.ledger.box import KINDS, found, place
+from tests.ledger.forked import Child, forked
+from tests.ledger.test_reported_wal import standing_reader
+
+pytestmark = pytest.mark.crash
+STALL_MS: Final = 10_000
+LONGER_THAN_A_TURN_MS: Final = 8_000
+READS: Final = kinds.reads(KINDS)
+Tell = Callable[[str], None]
+
+
+class StallingFile(apsw.VFSFile):
+    """A file whose every sync takes as long as the report says."""
+
+    def __init__(self, tell: Tell, name: str | apsw.URIFilename | None, flags: list[int]) -> None:
+        self.tell = tell
+        super().__init__("", name, flags)
+
+    def xSync(self, flags: int) -> None:  # noqa: N802 - the engine's name
+        """Stand still, then sync."""
+        self.tell("stalls")
+        select.select([], [], [], STALL_MS / 1_000)
+        super().xSync(flags)
+
+
+class Stalling(apsw.VFS):
+    """The default VFS on a disk that stalls."""
+
+    def __init__(self, tell: Tell) -> None:
+        self.tell = tell
+        super().__init__("stalling", "")
+
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> StallingFile:  # noqa: N802 - the engine's name
+        """A file that stalls."""
+        return StallingFile(self.tell, name, flags)
+
+
+def stalled(where: Place) -> Callable[[Tell], None]:
+    """A writer whose one commit takes ten seconds."""
+
+    def act(tell: Tell) -> None:
+        kept = Stalling(tell)
+        ledger = Ledger(Place(state=where.state, runtime=where.runtime, vfs="stalling"), SYSTEM, os.getpid())
+        with ledger.write() as tx:
+            queue.submit(tx, [Submission(kind="noop", work_id="stalled")])
+        tell("committed")
+        kept.unregister()
+
+    return act
+
+
+def writer(where: Place, gate: int) -> Callable[[Tell], None]:
+    """A worker that hands in, submits and claims, one commit after another, until it is told to end; then it says how that was."""
+
+    def act(tell: Tell) -> None:
+        ledger, holder = Ledger(where, SYSTEM, os.getpid()), Holder(f"boot/{os.getpid()}/1/w")
+        held: list[Claimed] = []
+        commits, landed, longest_ms = 0, True, 0
+        while not (ended := bool(select.select([gate], [], [], 0)[0])) or held:
+            began = SYSTEM.boot()
+            with ledger.write() as tx:
+                for each in held:
+                    landed &= handin.hand_in(tx, Returned(claimed=each, outcome=Done(), started=tx.now))
+                queue.submit(tx, [Submission(kind="noop", work_id=f"{holder} {commits}")])
+                held = [] if ended else queue.claim(tx, READS, holder, 3)
+            commits += 1
+            longest_ms = max(longest_ms, SYSTEM.boot() - began)
+        tell(json.dumps([commits, landed, longest_ms]))
+
+    return act
+
+
+def test_p5_a_disk_that_stalls_beside_writers_and_a_backup_costs_an_error_or_a_lease_to_nobody(tmp_path: Path) -> None:
+    """Three writers wait ten seconds for a fourth, while somebody copies: each goes on, with what it held before."""
+    where = place(tmp_path)
+    found(where, SYSTEM).close()
+    gate, key = os.pipe()
+    with ExitStack() as stack:
+        assert stack.enter_context(forked(standing_reader(where))).line() == "reads"
+        writers: list[Child] = [stack.enter_context(forked(writer(where, gate))) for _ in range(3)]
+        slow = stack.enter_context(forked(stalled(where)))
+        assert slow.line() == "stalls"
+        began = SYSTEM.boot()
+        assert set(slow.lines()) <= {"stalls", "committed"}
+        assert SYSTEM.boot() - began >= STALL_MS - 100
+        os.write(key, b"end")
+        told = [json.loads(child.line()) for child in writers]
+        assert [os.waitpid(child.pid, 0)[1] for child in writers] == [0, 0, 0]
+    assert all(landed for _, landed, _ in told)
+    assert max(longest_ms for _, _, longest_ms in told) >= STALL_MS - 100
+    assert max(longest_ms for _, _, longest_ms in told) < 2 * STALL_MS
+    os.close(gate)
+    os.close(key)
+    ledger = Ledger(where, SYSTEM, 1)
+    assert ledger.read("SELECT max(attempt), max(failures), sum(state = 'leased') FROM job") == [(1, 0, 0)]
+    ledger.close()
+
+
+def not_queuing(state: Path, for_ms: int) -> Callable[[Tell], None]:
+    """A program that knows nothing of the turnstile: it holds the engine's own lock for a while, or until it is told to end."""
+
+    def act(tell: Tell) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+        connection = apsw.Connection(str(state / LEDGER))
+        connection.set_busy_timeout(5_000)
+        connection.execute("BEGIN IMMEDIATE")
+        tell("holds")
+        signal.sigtimedwait([signal.SIGUSR1], for_ms / 1_000)
+        connection.execute("ROLLBACK")
+        connection.close()
+        tell("ended")
+
+    return act
+
+
+def test_p3_an_outcome_waits_for_a_program_that_does_not_queue(tmp_path: Path) -> None:
+    """It lands when the other has ended, as the same attempt; nobody was taken for frozen in the meantime."""
+    gate = Gate(tmp_path / "gate")
+    with appliance(tmp_path) as box:
+        before = box.pids()
+        (id_,) = box.submit("hold", [gate.payload()])
+        gate.calls(1)
+        with forked(not_queuing(box.paths.state, LONGER_THAN_A_TURN_MS)) as other:
+            assert other.line() == "holds"
+            gate.open()
+            assert other.line() == "ended"
+        (shown,) = box.ended(id_)
+        assert (shown.state, shown.attempt, shown.failures) == ("done", 1, 0)
+        assert box.moves(id_) == ["submit", "claim", "finish"]
+        assert box.pids() == before
+
+
+def opener(where: Place, gate: int) -> Callable[[Tell], None]:
+    """Somebody who opens both databases at the moment at which all do."""
+
+    def act(tell: Tell) -> None:
+        tell("there")
+        os.read(gate, 1)
+        live, ledger = Live(where.runtime, "bootboot"), Ledger(where, SYSTEM, os.getpid())
+        with ledger.write() as tx:
+            queue.submit(tx, [Submission(kind="noop", work_id=str(os.getpid()))])
+        tell(str(len(live.rows("SELECT * FROM process"))))
+
+    return act
+
+
+def test_processes_that_open_new_databases_at_once_are_not_told_that_they_are_locked(tmp_path: Path) -> None:
+    """The busy time stands before the first statement, also before the one that asks for the WAL."""
+    for number in range(5):
+        (tmp_path / str(number)).mkdir()
+        where = place(tmp_path / str(number))
+        found(where, SYSTEM).close()
+        gate, key = os.pipe()
+        with ExitStack() as stack:
+            children = [stack.enter_context(forked(opener(where, gate))) for _ in range(6)]
+            assert [child.line() for child in children] == ["there"] * 6
+            os.write(key, b"g" * 6)
+            assert [child.line() for child in children] == ["0"] * 6
+        os.close(gate)
+        os.close(key)
