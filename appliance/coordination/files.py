@@ -180,6 +180,11 @@ def forget(state: Path, lease: Lease, places: Collection[FilePlace], older_outpu
         target.unlink(missing_ok=True)
 
 
+def forget_job(state: Path, id_: int) -> None:
+    """Remove all files of a job that has come to no result."""
+    shutil.rmtree(state / FOLDER / str(id_), ignore_errors=True)
+
+
 def sweep(state: Path, named: Callable[[int, int], Collection[str] | None]) -> list[Path]:
     """Remove the files that no row names; what was removed.
 

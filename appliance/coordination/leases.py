@@ -188,9 +188,12 @@ def asked(tx: Transaction, holder: Holder) -> set[tuple[int, int]]:
     return {(id_, attempt) for id_, attempt in tx.rows(SQL["asked"], {"holder": holder})}
 
 
-def asked_now(ledger: Ledger, holder: Holder) -> set[tuple[int, int]]:
-    """``asked``, as a look that takes no turn."""
-    return {(id_, attempt) for id_, attempt in ledger.read(SQL["asked"], {"holder": holder})}
+def asked_now(ledger: Ledger, holder: Holder, current: Lease | None) -> set[tuple[int, int]]:
+    """``asked``, as a look that takes no turn; the current lease is among them also when a cancelled job took its part away."""
+    found = {(id_, attempt) for id_, attempt in ledger.read(SQL["asked"], {"holder": holder})}
+    if current is not None and ledger.read(SQL["asked_of"], {"id": current.id, "attempt": current.attempt}):
+        found.add((current.id, current.attempt))
+    return found
 
 
 def holders(ledger: Ledger) -> list[Holder]:

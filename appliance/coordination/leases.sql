@@ -89,6 +89,10 @@ UNION
 SELECT part.job_id, part.job_attempt FROM part JOIN job ON job.id = part.job_id
  WHERE part.holder = :holder AND job.cancel_asked_ms IS NOT NULL;
 
+-- name: asked_of
+-- Whether somebody asked to cancel the job of a lease, also when its parts are gone already.
+SELECT 1 FROM job WHERE id = :id AND attempt = :attempt AND cancel_asked_ms IS NOT NULL;
+
 -- name: keep_file
 -- A file of the attempt that just landed.
 INSERT INTO file (job_id, attempt, ordinal, part_attempt, name, size_bytes, sha256)

@@ -14,7 +14,7 @@ from appliance.coordination import files, leases
 from appliance.coordination.leases import Failure, bound, late
 from appliance.coordination.outcomes import Done, Json, OnDead, Redo, Reject, Retry, Split, Unclear
 from appliance.coordination.states import Actor
-from appliance.coordination.work import FilePlace, JobId, Lease, cut, digest, encode
+from appliance.coordination.work import FilePlace, Holder, JobId, Lease, cut, digest, encode
 from appliance.store.ledger import Ledger, Transaction
 from appliance.store.statements import load
 
@@ -120,6 +120,11 @@ def _after_loss(tx: Transaction, lease: Lease, actor: Actor) -> bool:
             leases.fail(tx, job, Failure(error_class="part", error_text=text or "", actor=actor))
         forget(tx, job)
     return True
+
+
+def at_work_on_asked(tx: Transaction) -> list[tuple[Holder, int]]:
+    """(holder, job) of everybody who works on a gathering job that somebody asked to cancel: for a look after ``stop_asked``."""
+    return [(holder, id_) for holder, id_ in tx.rows(SQL["at_work_on_asked"])]
 
 
 def stop_asked(tx: Transaction) -> list[int]:

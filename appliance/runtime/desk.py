@@ -125,8 +125,10 @@ class Desk:
         self.exchange(self.batch.collect(), withdrawn, claim=False)
 
     def _hear_asked(self) -> None:
-        if self.batch.current() is not None:
-            self.batch.cancel(leases.asked_now(self.ledger, self.holder))
+        """Look whether somebody asked to cancel what is in hand, be it begun or not."""
+        if not self.batch.standing().hungry:
+            current = self.batch.current()
+            self.batch.cancel(leases.asked_now(self.ledger, self.holder, None if current is None else current.lease))
 
     def _stop(self) -> None:
         """Begin the stop: nothing new, what was not begun goes back."""

@@ -64,6 +64,7 @@ class Steward:
     asks: bool = True
     stopping: bool = False
     late: set[tuple[Holder, BootInstant]] = field(default_factory=set)
+    leavers: dict[tuple[Holder, int], BootInstant] = field(default_factory=dict)
     wal: tuple[int, BootInstant] = (0, NEVER)
     crowded: bool = False
     beaten: BootInstant = NEVER
@@ -183,6 +184,7 @@ class Steward:
                 self._judge(watched, now)
         if self.asks:
             self._stop_asked()
+        self._end_leavers(now)
         self._checkpoint(now)
 
     def _judge(self, watched: Watched, now: BootInstant) -> None:
@@ -209,12 +211,27 @@ class Steward:
         """End gathering jobs that were asked to stop, and processes that ignore the asking."""
         if splits.any_asked(self.ledger):
             with self.write() as tx:
-                splits.stop_asked(tx)
+                leavers = dict.fromkeys(splits.at_work_on_asked(tx), self.seat.clock.boot())
+                stopped = splits.stop_asked(tx)
+            self.leavers |= leavers
+            for id_ in stopped:
+                files.forget_job(self.ledger.place.state, id_)
         before = self.ledger.clock.ledger() - limits.CANCEL_GRACE_MS
         for holder in leases.ignored(self.ledger, before):
             if holder in self.watch.living:
                 self._kill(self.watch.living[holder], Cause.ASKED)
         self.asks = leases.any_asked(self.ledger)
+
+    def _end_leavers(self, now: BootInstant) -> None:
+        """Nobody holds a part of a cancelled job any more; whoever still works on one, and does not listen, is ended."""
+        for (holder, id_), since in list(self.leavers.items()):
+            watched = self.watch.living.get(holder)
+            work = None if watched is None else page.read(self.ledger.place.runtime / PAGES, watched.process.nonce)
+            if watched is None or work is None or work.job_id != id_:
+                del self.leavers[holder, id_]
+            elif now - since >= limits.CANCEL_GRACE_MS:
+                del self.leavers[holder, id_]
+                self._kill(watched, Cause.ASKED)
 
     def _checkpoint(self, now: BootInstant) -> None:
         """Empty the WAL when it is large, or when nothing was written for a while; say when it passes its bound, up or down."""
