@@ -86,20 +86,38 @@ def prove_locks(seat: Seat, wanted: Wanted) -> None:
 
 
 def load_all(seat: Seat, modules: Sequence[str]) -> list[tuple[str, Handler]]:
-    """(module, handler) of all modules that import; the others are findings."""
+    """(module, handler) of all modules that import; the others are findings.
+
+    All are tried before the first is loaded: it may start threads, as numpy's do, and then nothing is forked any more.
+    """
     found: dict[str, tuple[str, Handler]] = {}
-    for module in modules:
-        try:
-            trial.require_return(module, seat.log)
-            handlers = load(module)
-        except HandlerError as error:
-            seat.log.error("handler module left out", module=module, what=str(error), remedy=error.remedy)
-            continue
-        for handler in handlers:
+    for module in [module for module in modules if _comes_back(seat, module)]:
+        for handler in _loaded(seat, module):
             if handler.kind in found:
                 seat.log.error("kind declared twice, the first stays", kind=handler.kind, module=module)
             found.setdefault(handler.kind, (module, handler))
     return list(found.values())
+
+
+def _comes_back(seat: Seat, module: str) -> bool:
+    try:
+        trial.require_return(module, seat.log)
+    except HandlerError as error:
+        _leave_out(seat, module, error)
+        return False
+    return True
+
+
+def _loaded(seat: Seat, module: str) -> list[Handler]:
+    try:
+        return load(module)
+    except HandlerError as error:
+        _leave_out(seat, module, error)
+        return []
+
+
+def _leave_out(seat: Seat, module: str, error: HandlerError) -> None:
+    seat.log.error("handler module left out", module=module, what=str(error), remedy=error.remedy)
 
 
 def declare(seat: Seat, wanted: Wanted, handlers: Sequence[Handler]) -> None:
