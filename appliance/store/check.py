@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Final
 
 import apsw
@@ -18,6 +20,15 @@ def mark_clean(place: Place) -> None:
     (place.state / MARKER).touch(mode=0o600)
 
 
+def _sync(folder: Path) -> None:
+    """So that a power cut does not bring the marker back."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def check_if_unclean(place: Place) -> bool:
     """A quick check of the ledger, unless the last stop was clean; whether it was made.
 
@@ -26,6 +37,7 @@ def check_if_unclean(place: Place) -> bool:
     marker = place.state / MARKER
     clean = marker.exists()
     marker.unlink(missing_ok=True)
+    _sync(place.state)
     if clean or not (place.state / LEDGER).exists():
         return False
     connection = connect(place.state / LEDGER, psow=place.safe_overwrite, vfs=place.vfs)

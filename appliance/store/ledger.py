@@ -25,7 +25,7 @@ import apsw
 
 from appliance import errors, limits
 from appliance.clock import Clock, LedgerInstant
-from appliance.store import life, schema
+from appliance.store import life, meaning, schema
 from appliance.store.engine import BUSY_MS, Guard, connect, require_engine
 from appliance.store.turnstile import TurnPage, Turnstile
 from appliance.store.wake import Waker
@@ -112,14 +112,11 @@ class Ledger:
     def _look(self) -> int:
         """See that the file is a ledger that this release understands; the offset of its time."""
         try:
-            rows: list[Row] = self._connection.execute("SELECT floor FROM ledger").fetchall()
-            schema.require(rows[0][0])
-            return life.offset_ms(self._connection, self._clock)
-        except (apsw.NotADBError, apsw.CorruptError) as error:
-            self._connection.close()
-            message = f"{self.place.state / LEDGER} cannot be read as a ledger: {error}"
-            raise errors.LedgerDamagedError(message) from error
-        except errors.LedgerTooNewError:
+            with meaning.of_reading():
+                rows: list[Row] = self._connection.execute("SELECT floor FROM ledger").fetchall()
+                schema.require(rows[0][0])
+                return life.offset_ms(self._connection, self._clock)
+        except errors.ApplianceError:
             self._connection.close()
             raise
 
@@ -140,7 +137,7 @@ class Ledger:
         now: then it is unknown whether the transaction took hold.
         """
         self._guard.check()
-        with self._turnstile, self._storage():
+        with self._turnstile, meaning.of_writing(self._failing):
             self._refuse_failing()
             wal_bytes = self.wal_bytes()
             self._begin()
@@ -177,21 +174,8 @@ class Ledger:
             message = "the ledger's storage failed a sync; nothing new is taken in until a restart finds it well"
             raise errors.StorageFailingError(message)
 
-    @contextmanager
-    def _storage(self) -> Iterator[None]:
-        """Give the engine's storage errors their meaning here."""
-        try:
-            yield
-        except apsw.FullError as error:
-            message = f"the disk is full ({error}); whether the last transaction took hold is unknown"
-            raise errors.StorageFullError(message) from error
-        except (apsw.IOError, apsw.CorruptError, apsw.NotADBError) as error:
-            self._page.latch_failing(self._clock.boot())
-            message = f"the ledger raised {type(error).__name__}: {error}; whether the last transaction took hold is unknown"
-            raise errors.StorageFailingError(message) from error
-        except apsw.BusyError as error:
-            message = "a program that does not queue at the turnstile holds the ledger"
-            raise errors.TurnstileTimeoutError(message) from error
+    def _failing(self) -> None:
+        self._page.latch_failing(self._clock.boot())
 
     def read(self, sql: str, bindings: Bindings = (), *, rows_max: int = limits.READ_ROWS_MAX) -> list[Row]:
         """All rows of a query, at most ``rows_max`` of them.
@@ -202,28 +186,16 @@ class Ledger:
         deadline = self._clock.boot() + limits.READ_MS_MAX
         self._connection.set_progress_handler(lambda: self._clock.boot() > deadline, PROGRESS_STEPS)
         try:
-            with self._reading():
+            with meaning.of_reading():
                 cursor = self._connection.execute(sql, bindings)
                 rows = [row for row, _ in zip(cursor, range(rows_max), strict=False)]
                 cursor.close(force=True)
-        finally:
-            self._connection.set_progress_handler(None)
-        return rows
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """Give the engine's errors their meaning for a read; none of them says anything about a commit, so none is latched."""
-        try:
-            yield
         except apsw.InterruptError as error:
             message = f"a read was ended after {limits.READ_MS_MAX} ms"
             raise errors.ReadTooOldError(message) from error
-        except (apsw.CorruptError, apsw.NotADBError) as error:
-            message = f"the ledger cannot be read: {error}"
-            raise errors.LedgerDamagedError(message) from error
-        except apsw.IOError as error:
-            message = f"the ledger could not be read: {error}"
-            raise errors.StorageFailingError(message) from error
+        finally:
+            self._connection.set_progress_handler(None)
+        return rows
 
     def checkpoint(self) -> tuple[int, int]:
         """Move the WAL into the file and empty it if no reader stands in the way; (pages in the WAL, pages moved).
@@ -232,7 +204,7 @@ class Ledger:
         Raises ``StorageFailingError`` when a write or sync of it fails.
         """
         self._guard.check()
-        with self._turnstile, self._storage():
+        with self._turnstile, meaning.of_writing(self._failing):
             self._refuse_failing()
             self._connection.set_busy_timeout(0)
             try:

@@ -16,7 +16,7 @@ import apsw
 
 from appliance import errors
 from appliance.clock import Clock
-from appliance.store import life, schema
+from appliance.store import life, meaning, schema
 from appliance.store.engine import connect, require_engine
 from appliance.store.ledger import LEDGER, Place
 from appliance.store.schema import Migration
@@ -25,30 +25,34 @@ from appliance.store.schema import Migration
 def migrate(place: Place, clock: Clock, triggers: Sequence[str], *, release: str) -> list[int]:
     """Make the ledger, or bring it up to this release's schema; the numbers of the migrations applied.
 
-    Raises ``LedgerTooNewError`` when the ledger's floor is above what this release knows.  Called by ``prepare`` alone, while
+    Raises ``LedgerTooNewError`` when the ledger's floor is above what this release knows, ``LedgerDamagedError``,
+    ``StorageFullError`` and ``StorageFailingError``.  Called by ``prepare`` alone, while
     no other process has the ledger open in this release.
     """
     require_engine()
-    known = schema.migrations()
     connection = connect(place.state / LEDGER, psow=place.safe_overwrite, create=True, vfs=place.vfs)
     try:
-        schema.require(_floor(connection))
-        mode = connection.execute("PRAGMA journal_mode = wal").get
-        connection.execute(f"PRAGMA synchronous = {place.synchronous}")
-        connection.execute("PRAGMA wal_autocheckpoint = 0")
-        if mode != "wal":
-            message = f"the ledger's filesystem does not take a WAL (journal mode is {mode})"
-            raise errors.StorageUnsuitableError(message)
-        applied = [migration.number for migration in known if _apply(connection, migration, release, clock)]
-        if (
-            connection.execute("PRAGMA user_version").get == known[-1].number
-        ):  # a later release's triggers are not this one's to renew
-            _renew_triggers(connection, triggers)
-        with _transaction(connection):
-            life.begin(connection, clock)
+        with meaning.of_reading():
+            schema.require(_floor(connection))
+        with meaning.of_writing(lambda: None):
+            _use_wal(connection, place)
+            applied = [migration.number for migration in schema.migrations() if _apply(connection, migration, release, clock)]
+            if schema.newest() == connection.execute("PRAGMA user_version").get:  # a later release's triggers are its own
+                _renew_triggers(connection, triggers)
+            with _transaction(connection):
+                life.begin(connection, clock)
         return applied
     finally:
         connection.close()
+
+
+def _use_wal(connection: apsw.Connection, place: Place) -> None:
+    mode = connection.execute("PRAGMA journal_mode = wal").get
+    connection.execute(f"PRAGMA synchronous = {place.synchronous}")
+    connection.execute("PRAGMA wal_autocheckpoint = 0")
+    if mode != "wal":
+        message = f"the ledger's filesystem does not take a WAL (journal mode is {mode})"
+        raise errors.StorageUnsuitableError(message)
 
 
 def _floor(connection: apsw.Connection) -> int:

@@ -35,12 +35,16 @@ def migrations() -> tuple[Migration, ...]:
     return tuple(Migration(number=int(name[:4]), name=name[5:], sql=file.read_text(encoding="utf-8")) for name, file in named)
 
 
+def newest() -> int:
+    """The schema number of this release."""
+    return migrations()[-1].number
+
+
 def require(floor: int) -> None:
     """Refuse a ledger that asks for more than this release knows, before anything is written to it.
 
     Raises ``LedgerTooNewError``.
     """
-    newest = migrations()[-1].number
-    if floor > newest:
-        message = f"the ledger needs schema {floor}, this release knows {newest}"
+    if floor > newest():
+        message = f"the ledger needs schema {floor}, this release knows {newest()}"
         raise errors.LedgerTooNewError(message)

@@ -18,9 +18,10 @@ import apsw
 import pytest
 
 from appliance import errors
-from appliance.coordination import queue
+from appliance.coordination import queue, triggers
 from appliance.coordination.outcomes import Done, Follow
 from appliance.coordination.work import Submission
+from appliance.store import migrations
 from appliance.store.ledger import LEDGER, Ledger, Place
 from tests.crash.faulty_vfs import Fault, Operation, faulty
 from tests.ledger.box import Box, Dial, found, place
@@ -251,3 +252,29 @@ def test_a_read_that_the_disk_refuses_says_so_and_latches_nothing(template: Path
         assert not box.ledger.failing()
         assert box.submit().new
         box.ledger.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "extended", "ours"),
+    [
+        (apsw.FullError, apsw.SQLITE_FULL, errors.StorageFullError),
+        (apsw.IOError, apsw.SQLITE_IOERR_WRITE, errors.StorageFailingError),
+    ],
+    ids=["full", "write"],
+)
+def test_p14_a_ledger_that_cannot_be_made_says_why(
+    tmp_path: Path, error: type[apsw.Error], extended: int, ours: type[errors.ApplianceError]
+) -> None:
+    """At each write of its making; when there is room again, it is made."""
+    for at in count(0, 5):
+        with faulty("faulty", Fault("xWrite", error, extended, at, sticky=True, armed=True)) as fault:
+            (tmp_path / str(at)).mkdir()
+            where = place(tmp_path / str(at), vfs="faulty")
+            try:
+                migrations.migrate(where, Dial().clock(), triggers.statements(), release="test")
+            except ours:
+                fault.armed = False
+                migrations.migrate(where, Dial().clock(), triggers.statements(), release="test")
+            else:
+                break
+    assert at > 20
