@@ -27,6 +27,7 @@ from appliance.site import boot
 from tests.crash import calling
 
 SLEEPER = "import signal, sys; open(sys.argv[1], 'w').close(); signal.pause()"
+SILENT_MS = 800
 QUICK = Pace(first_ms=20, most_ms=2_000, window_ms=120_000)
 
 
@@ -58,6 +59,16 @@ def crasher(seat: Seat) -> int:
     """Die at once, without a word to the supervisor."""
     leave_word(seat, ready=False)
     return int(seat.argument.get("code", 3))
+
+
+def mended(seat: Seat) -> int:
+    """Die at once until what it needs is there; then be steady."""
+    return steady(seat) if (Path(seat.argument["folder"]) / "line").exists() else 75
+
+
+def slow(seat: Seat) -> int:
+    """Take twice as long to start as it may be silent later."""
+    return 0 if seat.wait(ms=2 * SILENT_MS) else steady(seat)
 
 
 def raiser(seat: Seat) -> int:
@@ -137,7 +148,9 @@ def program(folder: Path, address: str | None) -> Program:
     """All kinds of the tests."""
     return Program(
         kinds=(
-            Kind(name="steady", main=steady, beats=True, beat_missed_ms=800, pace=QUICK),
+            Kind(name="steady", main=steady, beats=True, beat_missed_ms=SILENT_MS, pace=QUICK),
+            Kind(name="mended", main=mended, beats=True, pace=QUICK),
+            Kind(name="slow", main=slow, beats=True, beat_missed_ms=SILENT_MS, pace=QUICK),
             Kind(name="stubborn", main=stubborn, pace=QUICK),
             Kind(name="crasher", main=crasher, pace=QUICK),
             Kind(name="raiser", main=raiser, pace=QUICK),

@@ -30,3 +30,19 @@ held.append(apsw.Connection(':memory:').cursor())
 print(refused())
 """
     assert run(body) == "a fork was asked for while 1 database connections are open\n"
+
+
+def test_a_child_lives_on_when_a_thread_of_its_parent_ends() -> None:
+    """The signal of the parent's death is tied to the thread that forked, which is the main one and ends last."""
+    body = """
+reader, writer = os.pipe()
+pid = fork(lambda: len(os.read(reader, 1)), settle=lambda: None, keep=[reader], log=log)
+helping = threading.Thread(target=lambda: None)
+helping.start()
+helping.join()
+while len(os.listdir('/proc/self/task')) > 1:
+    pass
+os.write(writer, b'x')
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    assert run(body) == "1\n"
