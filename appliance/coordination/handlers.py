@@ -54,6 +54,7 @@ class Handler:
     schema: int = 1
     pool: str = "default"
     time_limit_ms: int = 600_000
+    stall_ms: int = 0
     memory_bytes_max: int = 1 << 30
     failures_max: int = 5
     backoff_ms: int = 1_000
@@ -73,6 +74,7 @@ def job(  # noqa: PLR0913 - one keyword for each thing a vendor may say
     schema: int = 1,
     pool: str = "default",
     time_limit_ms: int = 600_000,
+    stall_ms: int = 0,
     memory_bytes_max: int = 1 << 30,
     failures_max: int = 5,
     backoff_ms: int = 1_000,
@@ -83,6 +85,7 @@ def job(  # noqa: PLR0913 - one keyword for each thing a vendor may say
     """Declare the decorated function as the handler of ``kind``.
 
     ``kind`` is lower-case words joined by dots; ``version`` is the processing version that is part of a job's identity;
+    ``stall_ms`` is for a handler in an isolated pool that tells its progress: silent for so long, it hangs and is ended.
     ``schema`` the payload schema that the function reads.  A handler that returns ``Split`` declares ``part`` (measures one
     part), ``fold`` (takes the parts strictly in order) and ``conclude`` (makes the outcome when all are folded).
 
@@ -112,6 +115,7 @@ def job(  # noqa: PLR0913 - one keyword for each thing a vendor may say
             schema=schema,
             pool=pool,
             time_limit_ms=time_limit_ms,
+            stall_ms=stall_ms,
             memory_bytes_max=memory_bytes_max,
             failures_max=failures_max,
             backoff_ms=backoff_ms,

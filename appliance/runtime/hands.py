@@ -31,11 +31,13 @@ PIPE_CHUNK: Final = 1 << 16
 class Watch:
     """How a call is watched.
 
-    It ends after ``limit_ms``; when one of ``wake`` is readable it is given ``grace_ms`` more and then ends as asked; so it does
-    when ``cancelled`` says so, which is looked at about every second.  ``progress`` is told (done, total).
+    It ends after ``limit_ms``, and after ``stall_ms`` (0: never) without a word of progress; when one of ``wake`` is readable it is
+    given ``grace_ms`` more and then ends as asked; so it does when ``cancelled`` says so, which is looked at about every second.
+    ``progress`` is told (done, total).
     """
 
     limit_ms: int
+    stall_ms: int = 0
     wake: Sequence[int] = ()
     grace_ms: int = 0
     cancelled: Callable[[], bool] = lambda: False
@@ -145,6 +147,7 @@ class Exchange:
         self._dump_at = now + watch.limit_ms // limits.LATE_SHARE if dump else None
         self._asked_end: BootInstant | None = None
         self._frames = 0
+        self._heard = now
         process.noise_bytes = 0
 
     def next(self) -> Frame | Cause | None:
@@ -156,6 +159,7 @@ class Exchange:
             if ended or (why := self._why_end()) is not None:
                 return None if ended else why
         self._frames += 1
+        self._heard = self._clock.boot()
         return Cause.GARBLED if self._frames > limits.HAND_FRAMES_MOST else self._process.frames.pop(0)
 
     def _why_end(self) -> Cause | None:
@@ -164,6 +168,8 @@ class Exchange:
             return Cause.GARBLED
         if now >= self._end:
             return Cause.TIME_LIMIT
+        if self._watch.stall_ms and now - self._heard >= self._watch.stall_ms:
+            return Cause.HUNG
         if self._asked_end is None and self._watch.cancelled():
             self._asked_end = now
         if self._asked_end is not None and now >= self._asked_end:

@@ -28,6 +28,7 @@ def in_hand(seat: Seat, argument: WorkerArgument) -> Perform:
     def perform(call: Call) -> Any:  # noqa: ANN401 - what a handler returns is judged by the caller
         watch = Watch(
             limit_ms=call.kind.time_limit_ms,
+            stall_ms=call.kind.stall_ms,
             wake=(seat.stop, seat.parent),
             grace_ms=argument.stop_ms,
             cancelled=call.context.cancelled,

@@ -17,6 +17,7 @@ class KindArgument(msgspec.Struct, frozen=True, kw_only=True):
     time_limit_ms: int
     memory_bytes_max: int
     backoff_ms: int
+    stall_ms: int = 0
 
 
 def kind_of(module: str, handler: Handler, memory_bytes_most: int) -> KindArgument:
@@ -27,6 +28,7 @@ def kind_of(module: str, handler: Handler, memory_bytes_most: int) -> KindArgume
         version=handler.version,
         schema=handler.schema,
         time_limit_ms=handler.time_limit_ms,
+        stall_ms=handler.stall_ms,
         memory_bytes_max=min(handler.memory_bytes_max, memory_bytes_most),
         backoff_ms=handler.backoff_ms,
     )

@@ -51,6 +51,14 @@ def conclude(context: Context, payload: Json, state: Json, output: Output) -> Js
     return [state, output.path.name, output.size_bytes]
 
 
+@job("bad.stall")
+def stall(context: Context, payload: Json) -> None:
+    """Show progress for a while, and then hang, as a decoder does that waits for a lock of its own."""
+    for done in range(3):
+        context.progress(done, 10)
+    signal.pause()
+
+
 @job("good.split", part=part, fold=fold, conclude=conclude)
 def split(context: Context, payload: Json) -> Split:
     """Split into parts."""

@@ -154,6 +154,15 @@ def test_a_crash_tells_where_it_was(make: Make, tmp_path: Path) -> None:
     assert "in crash" in got.text
 
 
+def test_a_hand_that_falls_silent_after_progress_hangs_and_is_ended(make: Make, tmp_path: Path) -> None:
+    """A long film needs a long limit; a decoder that waits for itself is noticed long before it."""
+    told: list[tuple[int, int]] = []
+    watch = Watch(limit_ms=60_000, stall_ms=500, progress=lambda done, total: told.append((done, total)))
+    got = make().perform(call("bad.stall", tmp_path), watch)
+    assert isinstance(got, Died)
+    assert (got.cause, told[0]) == (Cause.HUNG, (0, 10))
+
+
 def test_a_hand_is_killed_at_the_time_limit_after_it_was_made_to_show_its_stack(make: Make, tmp_path: Path) -> None:
     """Late at half of the limit, over it dead."""
     hand = make()

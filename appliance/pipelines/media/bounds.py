@@ -23,7 +23,8 @@ RUN_OUT_PACKETS_MAX: Final = 256  # a decoder that shows nothing past the next c
 RUN_IN_KEYS_MAX: Final = 15  # of which 1, 3, 7 and 15 are tried
 SEEK_BACK_KEYS: Final = (0, 1, 3, 7)  # how many keys before the wanted one a seek aims, until it lands at or before it
 LANDING_PACKETS_MAX: Final = 512  # packets looked at after a seek before it counts as lost
-ATTEMPT_MS_MAX: Final = 7_200_000
+ATTEMPT_MS_MAX: Final = 7_200_000  # a film with one key packet is one part, however long it is
+STALL_MS: Final = 180_000  # a decoder that shows no progress for so long hangs
 MEMORY_BYTES_MAX: Final = 2 << 30
 
 # --- the report ---------------------------------------------------------------------------------
@@ -33,4 +34,4 @@ ERRORS_COUNTED_MAX: Final = 32  # different error codes counted apart
 
 # --- loops --------------------------------------------------------------------------------------
 HASH_BYTES: Final = 1 << 20
-PACKETS_BETWEEN_LOOKS: Final = 256  # a look is: tell the progress, ask whether the job was cancelled
+PACKETS_BETWEEN_LOOKS: Final = 16  # a look is: tell the progress, ask whether the job was cancelled

@@ -21,7 +21,7 @@ from av.container import InputContainer
 from av.video.stream import VideoStream
 
 from appliance.pipelines.media import bounds
-from appliance.pipelines.media.refusals import CancelledError, Refusal, RefusedError
+from appliance.pipelines.media.refusals import Refusal, RefusedError
 
 DEMUXERS: Final = (
     "asf,avi,av1,dv,flv,gxf,h263,h264,hevc,ivf,m4v,matroska,webm,mov,mp4,m4a,3gp,3g2,mj2,mpeg,mpegts,mpegvideo,mxf,mxf_opatom,"
@@ -80,16 +80,17 @@ def unchanged(path: Path, identity: Identity) -> None:
         raise RefusedError(Refusal.CHANGED)
 
 
-def digest(path: Path, cancelled: Callable[[], bool] = lambda: False) -> str:
-    """The SHA-256 of the whole file in hex, read in pieces of a megabyte."""
+def digest(path: Path, look: Callable[[int], None] = lambda done: None) -> str:
+    """The SHA-256 of the whole file in hex, read in pieces of a megabyte; ``look`` is told how many bytes are done."""
     state = hashlib.sha256()
     piece = bytearray(bounds.HASH_BYTES)
     view = memoryview(piece)
+    done = 0
     with path.open("rb", buffering=0) as file:
         while count := file.readinto(piece):
             state.update(view[:count])
-            if cancelled():
-                raise CancelledError
+            done += count
+            look(done)
     return state.hexdigest()
 
 

@@ -57,6 +57,7 @@ def conclude(context: Context, _payload: object, state: dict[str, Any], output: 
     "media.qc",
     pool="media",
     time_limit_ms=bounds.ATTEMPT_MS_MAX,
+    stall_ms=bounds.STALL_MS,
     memory_bytes_max=bounds.MEMORY_BYTES_MAX,
     part=measure_part,
     fold=fold_part,

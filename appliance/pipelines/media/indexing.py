@@ -30,7 +30,10 @@ def index(path: Path, profile: Profile, context: Context) -> tuple[dict[str, Any
         rows, trouble = demuxed(reel, context, identity.size_bytes)
         header = described(reel, packets.rows_of(rows), profile)
     header["container"] |= {"demux_error": trouble, "ragged": ragged(header["container"]["format"], identity.size_bytes)}
-    header["film"] = {"sha256": film.digest(path, context.cancelled), "size_bytes": identity.size_bytes}
+    header["film"] = {
+        "sha256": film.digest(path, lambda done: look(context, identity.size_bytes + done, 2 * identity.size_bytes)),
+        "size_bytes": identity.size_bytes,
+    }
     header["plan"] = plan(packets.rows_of(rows), profile, {"film": header["film"], "engine": header["engine"]})
     film.unchanged(path, identity)
     return {**header, "identity": identity.as_json()}, rows
@@ -74,7 +77,7 @@ def demuxed(reel: Reel, context: Context, size_bytes: int) -> tuple[bytearray, s
                 raise RefusedError(Refusal.TOO_MANY_PACKETS)
             rows += packets.row(packet.pts, packet.dts, packet.pos, packet.size, flags(packet))
             if ordinal % bounds.PACKETS_BETWEEN_LOOKS == 0:
-                look(context, packet.pos or 0, size_bytes)
+                look(context, packet.pos or 0, 2 * size_bytes)  # the digest reads it once more
     except av.error.FFmpegError as error:
         film.told_by_the_film(error)
         trouble = type(error).__name__
