@@ -61,9 +61,10 @@ def write(state: Path, lease: Lease, files: Mapping[str, bytes]) -> tuple[FilePl
 
 
 def _place(lease: Lease, name: str, content: bytes) -> FilePlace:
-    if not PLAIN.fullmatch(name) or len(content) > limits.FILE_BYTES_MAX:
+    if not PLAIN.fullmatch(name) or name.startswith(f"{OUTPUT}.") or len(content) > limits.FILE_BYTES_MAX:
         message = (
-            f"the file {name!r} of {len(content)} bytes: a name has letters, digits, . _ -, a size {limits.FILE_BYTES_MAX} at most"
+            f"the file {name!r} of {len(content)} bytes: a name has letters, digits, . _ - and does not begin with {OUTPUT}., "
+            f"a size {limits.FILE_BYTES_MAX} at most"
         )
         raise errors.PayloadError(message)
     return FilePlace(
@@ -134,7 +135,16 @@ def take_over(state: Path, lease: Lease, folding: Folding) -> Path:
         os.truncate(mine, folding.output_bytes)
     else:
         _copy(earlier, mine, folding.output_bytes)
+    for left in mine.parent.iterdir():
+        if left not in (mine, earlier) and _left_behind(left.name, folding.folded):
+            left.unlink(missing_ok=True)
     return mine
+
+
+def _left_behind(name: str, folded: int) -> bool:
+    """Whether a file is the output of another holder of the fold, or of a part that is folded: whoever made it is dead or late."""
+    kind, _, rest = name.partition(".")
+    return rest.startswith(f"{OUTPUT}.") if kind == "job" else kind == "part" and int(rest.partition(".")[0]) < folded
 
 
 def _copy(earlier: Path, mine: Path, size_bytes: int) -> None:

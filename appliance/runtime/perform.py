@@ -84,6 +84,8 @@ def do(bench: Bench, claimed: Claimed, kind: KindArgument, started: LedgerInstan
         outcome, places = _fold(piece) if claimed.folding else _job(piece)
     except errors.PayloadError as error:
         outcome, places = Retry(str(error), error_class="outcome.PayloadError"), ()
+    except FileNotFoundError as error:  # of our own: somebody overtook this holder, or the job was cancelled under it
+        outcome, places = Released(cause=f"its file was taken away: {error.filename}", started=True), ()
     _empty(bench.scratch)
     return Returned(claimed=claimed, outcome=outcome, started=started, files=places, backoff_ms=kind.backoff_ms)
 

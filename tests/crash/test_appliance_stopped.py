@@ -172,7 +172,7 @@ def test_p3_a_late_attempt_of_a_part_changes_nothing(tmp_path: Path) -> None:
         stop(first)
         free_as_if_dead(box, holder)
         box.ended(id_)
-        assert set(nothing_lands(box, id_, first, gate)) == {"finish"}
+        assert "finish" in nothing_lands(box, id_, first, gate)
         assert box.show(id_).failures == 0
 
 
