@@ -52,6 +52,17 @@ def parse_stat(raw: bytes) -> Stat:
     return Stat(state=fields[0].decode("ascii"), parent=int(fields[1]), group=int(fields[2]), start_ticks=int(fields[19]))
 
 
+def waits_for_disk(pid: int) -> bool:
+    """Whether a thread of a process is in state D: in a read, a write or a sync that the disk has not answered (proc_pid_stat(5)).
+
+    No signal ends it there, SIGKILL on most filesystems included; it acts on it when the disk answers.
+    """
+    try:
+        return any(parse_stat(path.read_bytes()).state == "D" for path in Path(f"/proc/{pid}/task").glob("*/stat"))
+    except (FileNotFoundError, ProcessLookupError):  # a thread ended while we looked
+        return False
+
+
 def start_ticks(pid: int) -> int | None:
     """When a process began, in clock ticks since boot, or None when there is no such process."""
     found = stat(pid)

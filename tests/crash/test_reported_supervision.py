@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from appliance.clock import SYSTEM
 from appliance.log import LINE_BYTES_MAX
 from appliance.site import boot
 from tests.crash.conftest import Stage
-from tests.crash.facts import until
+from tests.crash.facts import gone, times_woken, until
 from tests.crash.stage import QUICK, SILENT_MS
 from tests.crash.troupe import Troupe
 
@@ -73,6 +75,33 @@ def heard(manager: socket.socket) -> None:
             manager.recv(4096)
     except BlockingIOError:
         manager.settimeout(20)
+
+
+WAITS_IN_THE_KERNEL = """
+import os, signal, sys, threading
+open_it = [(os.POSIX_SPAWN_OPEN, 0, sys.argv[1], os.O_RDONLY, 0)]
+desk = threading.Thread(target=lambda: os.posix_spawn('/bin/true', ['true'], {}, file_actions=open_it))
+desk.start()
+desk.join()
+signal.pause()
+"""
+
+
+def test_a_holder_of_the_turn_whose_disk_does_not_answer_is_left_alone(stage: Stage) -> None:
+    """It is no more frozen than the disk is; when the disk has answered and it still holds the turn, it is judged."""
+    troupe = stage(("a", "steady"))
+    troupe.up("a")
+    fifo = troupe.folder / "disk"
+    os.mkfifo(fifo)
+    holder = subprocess.Popen([sys.executable, "-c", WAITS_IN_THE_KERNEL, str(fifo)])
+    until(lambda: boot.waits_for_disk(holder.pid), what="a thread that waits in the kernel")
+    since = SYSTEM.boot()
+    (troupe.folder / "held.new").write_text(f"{holder.pid} {boot.start_ticks(holder.pid)} 7 {since.ms}")
+    (troupe.folder / "held.new").replace(troupe.folder / "held")
+    until(lambda: SYSTEM.boot() - since > 5_000 and times_woken(troupe.process.pid) > 5, what="ten times the limit of a turn")
+    assert not gone(holder.pid)
+    os.close(os.open(fifo, os.O_WRONLY))
+    assert holder.wait(20) == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("kind", ["crasher", "raiser"])
