@@ -1,8 +1,8 @@
 """Every error the product raises on purpose: what happened (the message), what to do (the remedy), how the process ends.
 
 A class cannot be defined without a remedy, so no message reaches a person who is then left alone with it.  Exit codes are
-those of sysexits.h where one fits: 64 usage, 65 input, 69 unavailable, 70 internal, 74 storage, 75 try again, 77 not allowed,
-78 configuration.
+those of sysexits.h where one fits: 64 usage, 65 input, 66 no such file, 69 unavailable, 70 internal, 73 cannot be made,
+74 storage, 75 try again, 77 not allowed, 78 configuration.
 """
 
 from __future__ import annotations
@@ -132,6 +132,12 @@ class ForkRefusedError(
 
 class AlreadyRunningError(ApplianceError, remedy="use the appliance that runs, or stop it first", exit_code=75):
     """Another supervisor of this release works on the same ledger."""
+
+
+class FolderNotMadeError(
+    ApplianceError, remedy="make it for this user, or name another state directory with --state", exit_code=73
+):
+    """A folder of the appliance is not there and cannot be made."""
 
 
 class FolderNotOursError(ApplianceError, remedy="remove it, or run as its user, or name another with --state", exit_code=77):

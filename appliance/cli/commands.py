@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from appliance.errors import UsageError
 from appliance.release import RELEASE
@@ -32,7 +32,10 @@ COMMANDS: Final = (
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, with our way of saying what is wrong."""
+    """argparse, with our way of saying what is wrong; an option is meant as it is typed, not as it begins."""
+
+    def __init__(self, **how: Any) -> None:  # noqa: ANN401 - the options of argparse
+        super().__init__(**{"allow_abbrev": False} | how)
 
     def error(self, message: str) -> NoReturn:
         """Raise ``UsageError``."""

@@ -91,8 +91,11 @@ def _lines(source: str) -> Iterator[str]:
     try:
         with Path(source).open(encoding="utf-8") as file:
             yield from file
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{source} cannot be read: {error}"
+    except OSError as error:
+        message = f"{source} cannot be read: {error.strerror}"
+        raise InputFileError(message) from error
+    except UnicodeDecodeError as error:
+        message = f"{source} is not UTF-8: {error}"
         raise InputFileError(message) from error
 
 

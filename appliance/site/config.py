@@ -39,15 +39,23 @@ class Paths:
     def make(self) -> Paths:
         """Make the two folders, for their user alone.
 
-        Raises ``FolderNotOursError`` when somebody else made one of them first.
+        Raises ``FolderNotMadeError``, and ``FolderNotOursError`` when somebody else made one of them first.
         """
         for folder in (self.state, self.runtime):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            found = folder.lstat()
+            found = _made(folder)
             if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
                 message = f"{folder} is not a folder of this user"
                 raise errors.FolderNotOursError(message)
         return self
+
+
+def _made(folder: Path) -> os.stat_result:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder.lstat()
+    except OSError as error:
+        message = f"the folder {folder} cannot be made: {error.strerror}"
+        raise errors.FolderNotMadeError(message) from error
 
 
 def environment() -> dict[str, str]:
@@ -102,8 +110,11 @@ def _table(path: Path) -> dict[str, Any]:
     """A settings file; the folders of handlers that it names are meant from where it is."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        message = f"{path} cannot be read: {error}"
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}"
+        raise errors.SettingsError(message) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        message = f"{path} is not TOML: {error}"
         raise errors.SettingsError(message) from error
     return _absolute(table, path.absolute().parent)
 

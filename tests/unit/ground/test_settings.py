@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from appliance import settings
-from appliance.errors import FolderNotOursError, SettingsError
+from appliance.errors import FolderNotMadeError, FolderNotOursError, SettingsError
 from appliance.site import config
 from appliance.site.config import Paths
 
@@ -127,6 +127,13 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "state").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(FolderNotOursError):
         Paths(state=tmp_path / "state", runtime=tmp_path / "runtime", settings=()).make()
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    """A file in the way is not a fault of ours."""
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(FolderNotMadeError, match="cannot be made"):
+        Paths(state=tmp_path / "file" / "state", runtime=tmp_path / "runtime", settings=()).make()
 
 
 def test_both_folders_are_for_their_user_alone(tmp_path: Path) -> None:
