@@ -4,7 +4,7 @@ A kernel that could not write a page reports it once, at the sync, and then take
 written, the disk has something else, and a later sync succeeds without writing it.  The WAL that a restart reads may so end in
 frames that are in memory only; commits appended behind them would be synced, acknowledged, and lost with the power, since a WAL is
 valid up to its first gap.  So every byte of the WAL is written once more, which makes it dirty again, and synced, while all writers
-are refused by the latch; then it is emptied into the file.  Only when both succeed is the latch opened.
+are refused by the latch; then it is emptied into the file.  Only when both succeed is the latch opened (decision 0016).
 """
 
 from __future__ import annotations
