@@ -92,7 +92,7 @@ CREATE INDEX job_held ON job (holder) WHERE holder IS NOT NULL;
 
 CREATE INDEX job_blocked ON job (lane) WHERE state = 'blocked';
 
-CREATE INDEX job_asked ON job (cancel_asked_ms) WHERE cancel_asked_ms IS NOT NULL;
+CREATE INDEX job_asked ON job (cancel_asked_ms) WHERE cancel_asked_ms IS NOT NULL AND ended_ms IS NULL;
 
 CREATE INDEX job_gathering ON job (id) WHERE state = 'gathering';
 

@@ -106,10 +106,10 @@ VALUES (:now, :noun, :id, :ordinal, 'late', :fence, 'holder', :cause);
 
 -- name: ignored
 -- The holders of jobs that somebody asked to cancel long ago, and that go on.
-SELECT holder FROM job WHERE cancel_asked_ms IS NOT NULL AND cancel_asked_ms <= :before AND holder IS NOT NULL
+SELECT holder FROM job WHERE cancel_asked_ms IS NOT NULL AND ended_ms IS NULL AND cancel_asked_ms <= :before AND holder IS NOT NULL
 UNION
 SELECT part.holder FROM job JOIN part ON part.job_id = job.id
- WHERE job.cancel_asked_ms IS NOT NULL AND job.cancel_asked_ms <= :before AND part.holder IS NOT NULL;
+ WHERE job.cancel_asked_ms IS NOT NULL AND job.ended_ms IS NULL AND job.cancel_asked_ms <= :before AND part.holder IS NOT NULL;
 
 -- name: any_asked
-SELECT 1 FROM job WHERE cancel_asked_ms IS NOT NULL AND state IN ('leased', 'gathering') LIMIT 1;
+SELECT 1 FROM job WHERE cancel_asked_ms IS NOT NULL AND ended_ms IS NULL AND state IN ('leased', 'gathering') LIMIT 1;

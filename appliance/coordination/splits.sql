@@ -232,15 +232,15 @@ SELECT parts, folded, (SELECT count(*) FROM part WHERE part.job_id = split.job_i
   FROM split WHERE job_id = :id ORDER BY attempt DESC LIMIT 1;
 
 -- name: gathering_asked
-SELECT id, attempt FROM job WHERE cancel_asked_ms IS NOT NULL AND state = 'gathering';
+SELECT id, attempt FROM job WHERE cancel_asked_ms IS NOT NULL AND ended_ms IS NULL AND state = 'gathering';
 
 -- name: at_work_on_asked
 -- Who works on the parts and folds of gathering jobs that somebody asked to cancel.
 SELECT part.holder, job.id FROM job JOIN part ON part.job_id = job.id AND part.job_attempt = job.attempt
- WHERE job.cancel_asked_ms IS NOT NULL AND job.state = 'gathering' AND part.holder IS NOT NULL
+ WHERE job.cancel_asked_ms IS NOT NULL AND job.ended_ms IS NULL AND job.state = 'gathering' AND part.holder IS NOT NULL
 UNION
 SELECT split.holder, job.id FROM job JOIN split ON split.job_id = job.id AND split.attempt = job.attempt
- WHERE job.cancel_asked_ms IS NOT NULL AND job.state = 'gathering' AND split.holder IS NOT NULL;
+ WHERE job.cancel_asked_ms IS NOT NULL AND job.ended_ms IS NULL AND job.state = 'gathering' AND split.holder IS NOT NULL;
 
 -- name: named_files
 -- What the rows of an attempt name; the output of a split counts by its fence.

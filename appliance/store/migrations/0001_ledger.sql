@@ -92,7 +92,7 @@ CREATE INDEX job_ready ON job (kind, version, schema, rank) WHERE state = 'ready
 CREATE INDEX job_planned ON job (due_ms) WHERE state = 'planned';
 CREATE INDEX job_held ON job (holder) WHERE holder IS NOT NULL;
 CREATE INDEX job_blocked ON job (lane) WHERE state = 'blocked';
-CREATE INDEX job_asked ON job (cancel_asked_ms) WHERE cancel_asked_ms IS NOT NULL;
+CREATE INDEX job_asked ON job (cancel_asked_ms) WHERE cancel_asked_ms IS NOT NULL AND ended_ms IS NULL;
 CREATE INDEX job_gathering ON job (id) WHERE state = 'gathering';
 CREATE INDEX job_standing ON job (state, id)
  WHERE state = 'unclear' OR state = 'rejected' OR state = 'dead' OR state = 'cancelled';
