@@ -5,6 +5,7 @@ Which function of the ledger stands for which outcome is decided here and nowher
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,8 +46,25 @@ def hand_in(tx: Transaction, returned: Returned) -> bool:
 
     Raises ``PayloadError`` and ``UnknownKindError`` for an outcome that cannot be kept; the transaction is then to be given up.
     """
-    land = {"job": _job, "part": _part, "split": _fold}[returned.claimed.lease.noun]
-    return land(tx, returned)
+    match returned.claimed.lease.noun:
+        case "job":
+            return _job(tx, returned)
+        case "part":
+            return _part(tx, returned)
+        case "split":
+            return _fold(tx, returned)
+
+
+def hand_in_all(tx: Transaction, returned: Iterable[Returned]) -> list[Returned]:
+    """``hand_in`` for a batch: those that landed.  Jobs that are done go in together."""
+    done: list[Returned] = []
+    landed: list[Returned] = []
+    for each in returned:
+        if each.claimed.lease.noun == "job" and isinstance(each.outcome, Done):
+            done.append(each)
+        elif hand_in(tx, each):
+            landed.append(each)
+    return _done(tx, done) + landed
 
 
 def _fold(tx: Transaction, returned: Returned) -> bool:
@@ -63,10 +81,12 @@ def _fold(tx: Transaction, returned: Returned) -> bool:
 
 def _job(tx: Transaction, returned: Returned) -> bool:
     lease, outcome = returned.claimed.lease, returned.outcome
+    if isinstance(outcome, Done):
+        return bool(_done(tx, [returned]))
     began = not isinstance(outcome, Released) or outcome.started
-    if not isinstance(outcome, Done) and leases.stop(tx, lease, started=began, cause="asked to stop"):
+    if leases.stop(tx, lease, started=began, cause="asked to stop"):
         return True
-    return _kept(tx, returned, outcome) if isinstance(outcome, Done | Split) else _not_done(tx, returned)
+    return _split(tx, returned, outcome) if isinstance(outcome, Split) else _not_done(tx, returned)
 
 
 def _not_done(tx: Transaction, returned: Returned) -> bool:
@@ -84,16 +104,22 @@ def _not_done(tx: Transaction, returned: Returned) -> bool:
             return leases.fail(tx, lease, _failure(returned), started_ms)
 
 
-def _kept(tx: Transaction, returned: Returned, outcome: Done | Split) -> bool:
-    """An outcome whose files are kept with it."""
-    lease, started_ms = returned.claimed.lease, _started_ms(returned)
-    if isinstance(outcome, Split):
-        landed = splits.split(tx, lease, outcome, started_ms)
-    else:
-        landed = leases.finish(tx, lease, outcome.result, started_ms) and _follow(tx, returned, outcome.then)
+def _split(tx: Transaction, returned: Returned, outcome: Split) -> bool:
+    landed = splits.split(tx, returned.claimed.lease, outcome, _started_ms(returned))
     if landed:
         leases.keep_files(tx, list(returned.files))
     return landed
+
+
+def _done(tx: Transaction, returned: Sequence[Returned]) -> list[Returned]:
+    """Jobs that came to a result, all at once, and what goes with each that landed."""
+    done = [(each, each.outcome) for each in returned if isinstance(each.outcome, Done)]
+    finished = leases.finish(tx, [(each.claimed.lease, outcome.result, _started_ms(each)) for each, outcome in done])
+    landed = [(each, outcome) for each, outcome in done if each.claimed.lease in finished]
+    for each, outcome in landed:
+        _follow(tx, each, outcome.then)
+        leases.keep_files(tx, list(each.files))
+    return [each for each, _ in landed]
 
 
 def _part(tx: Transaction, returned: Returned) -> bool:
@@ -128,7 +154,7 @@ def _failure(returned: Returned) -> Failure:
     return Failure(error_class=f"outcome.{name}", error_text=text, after_ms=wait_ms)
 
 
-def _follow(tx: Transaction, returned: Returned, then: object) -> bool:
+def _follow(tx: Transaction, returned: Returned, then: object) -> None:
     """Submit the follow-ups; their identity derives from (parent, ordinal), so no attempt adds a second set."""
     follows = [each for each in then if isinstance(each, Follow)] if isinstance(then, list | tuple) else []
     parent = returned.claimed.lease.id
@@ -143,5 +169,5 @@ def _follow(tx: Transaction, returned: Returned, then: object) -> bool:
         )
         for ordinal, each in enumerate(follows)
     ]
-    queue.submit(tx, asked, Actor.WORKER)
-    return True
+    if asked:
+        queue.submit(tx, asked, Actor.WORKER)

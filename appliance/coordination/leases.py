@@ -6,6 +6,8 @@ quiet outcome: the function returns False, an event ``late`` records it, and not
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -65,14 +67,26 @@ def late(tx: Transaction, lease: Lease, move: str) -> bool:
     return False
 
 
-def finish(tx: Transaction, lease: Lease, result: Json, started_ms: int | None) -> bool:
-    """The job is done: its result and its move.  Files and follow-ups join the same transaction."""
-    value = encode(result, limits.RESULT_BYTES_MAX, "result")
-    facts = bound(tx, lease, started_ms) | {"value": value, "sha256": digest(value)}
-    if not tx.row(SQL["keep_result"], facts):
-        return late(tx, lease, "finish")
-    tx.topics.add("ends")
-    return bool(tx.row(SQL["finish"], facts))
+def finish(tx: Transaction, done: Sequence[tuple[Lease, Json, int | None]]) -> set[Lease]:
+    """Jobs are done: lease, result and start of each; the leases that still stood.
+
+    Results and moves go in by one statement for all.  Files and follow-ups join the same transaction.
+    """
+    values = [encode(result, limits.RESULT_BYTES_MAX, "result") for _, result, _ in done]
+    results = [
+        {"id": lease.id, "attempt": lease.attempt, "value": value, "sha256": digest(value), "now": tx.now.ms}
+        for (lease, _, _), value in zip(done, values, strict=True)
+    ]
+    kept = set(tx.each(SQL["keep_result"], results))
+    landed = {lease for lease, _, _ in done if (lease.id, lease.attempt) in kept}
+    if landed:
+        landings = json.dumps([(lease.id, lease.attempt, started_ms) for lease, _, started_ms in done])
+        tx.rows(SQL["finish"], {"landings": landings, "now": tx.now.ms})
+        tx.topics.add("ends")
+    for lease, _, _ in done:
+        if lease not in landed:
+            late(tx, lease, "finish")
+    return landed
 
 
 def keep_files(tx: Transaction, places: list[FilePlace]) -> None:

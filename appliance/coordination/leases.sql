@@ -2,13 +2,15 @@
 -- The result of an attempt that still stands; nothing for a late one.
 INSERT INTO result (job_id, attempt, value, sha256, at_ms)
 SELECT id, attempt, :value, :sha256, :now FROM job WHERE id = :id AND state = 'leased' AND attempt = :attempt
-RETURNING job_id;
+RETURNING job_id, attempt;
 
 -- name: finish
+-- Each (id, attempt, started) of a list whose attempt still stands.
 UPDATE job
-   SET state = 'done', holder = NULL, starts = 0, started_ms = :started_ms, ended_ms = :now, error_class = NULL, error_text = NULL,
+   SET state = 'done', holder = NULL, starts = 0, started_ms = landing.value ->> 2, ended_ms = :now, error_class = NULL, error_text = NULL,
        move = 'finish', actor = 'holder', cause = NULL, moved_ms = :now, moves = moves + 1
- WHERE id = :id AND state = 'leased' AND attempt = :attempt
+  FROM json_each(:landings) AS landing
+ WHERE job.id = landing.value ->> 0 AND job.state = 'leased' AND job.attempt = landing.value ->> 1
 RETURNING id;
 
 -- name: retry
