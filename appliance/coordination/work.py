@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NewType
+from typing import Final, Literal, NewType
 
 from appliance import errors, limits
 from appliance.coordination.outcomes import Json
@@ -15,6 +15,7 @@ JobId = NewType("JobId", int)
 Fence = NewType("Fence", int)
 Holder = NewType("Holder", str)
 Noun = Literal["job", "part", "split"]
+CANONICAL: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +126,7 @@ def encode(value: Json, bytes_max: int, what: str) -> str:
     Raises ``PayloadError`` for a value that is not JSON, nests too deep, or is over ``bytes_max`` bytes of UTF-8.
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+        text = CANONICAL.encode(value)
         size = len(text.encode("utf-8"))
     except (TypeError, ValueError, RecursionError, UnicodeEncodeError) as error:
         message = f"the {what} is not JSON: {error}"

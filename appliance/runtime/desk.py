@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import select
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -157,7 +156,8 @@ class Desk:
         self.commit_ms = sizing.smoothed(self.commit_ms, self.clock.boot() - began)
         for each in landed:
             self._tidy(each)
-        for each in [each for each in finished if not any(each is one for one in landed)]:
+        known = {id(each) for each in landed}
+        for each in [each for each in finished if id(each) not in known]:
             self._undo(each)
         if claims:
             self.batch.load(claims)
@@ -165,7 +165,7 @@ class Desk:
     def _transact(self, returned: list[Returned], landed: list[Returned], *, claim: bool) -> list[Claimed]:
         try:
             with self.ledger.write() as tx:
-                kept = [each for each in returned if self._hand_in(tx, each)]
+                kept = handin.hand_in_all(tx, returned)
                 claims = self._claim(tx) if claim else []
         except UNKEEPABLE:
             return self._one_by_one(returned, landed)
@@ -177,18 +177,15 @@ class Desk:
         for each in returned:
             try:
                 with self.ledger.write() as tx:
-                    kept = self._hand_in(tx, each)
+                    kept = handin.hand_in(tx, each)
             except UNKEEPABLE as error:
                 instead = replace(each, outcome=Retry(str(error), error_class=f"outcome.{type(error).__name__}"), files=())
                 with self.ledger.write() as tx:
-                    self._hand_in(tx, instead)
+                    handin.hand_in(tx, instead)
             else:
                 landed.extend([each] if kept else [])
         self.look = True
         return []
-
-    def _hand_in(self, tx: Transaction, each: Returned) -> bool:
-        return handin.hand_in(tx, replace(each, chance=random.random()))  # noqa: S311 - jitter, no secret
 
     def _claim(self, tx: Transaction) -> list[Claimed]:
         """The next batch: one job, and as many more as are short."""

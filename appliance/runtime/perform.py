@@ -5,6 +5,8 @@ This is the bulkhead around handlers: whatever one raises becomes an outcome tha
 
 from __future__ import annotations
 
+import os
+import random
 import shutil
 import traceback
 from collections.abc import Callable
@@ -87,7 +89,8 @@ def do(bench: Bench, claimed: Claimed, kind: KindArgument, started: LedgerInstan
     except FileNotFoundError as error:  # of our own: somebody overtook this holder, or the job was cancelled under it
         outcome, places = Released(cause=f"its file was taken away: {error.filename}", started=True), ()
     _empty(bench.scratch)
-    return Returned(claimed=claimed, outcome=outcome, started=started, files=places, backoff_ms=kind.backoff_ms)
+    chance = random.random()  # noqa: S311 - jitter, no secret
+    return Returned(claimed=claimed, outcome=outcome, started=started, files=places, backoff_ms=kind.backoff_ms, chance=chance)
 
 
 def _job(piece: _Piece) -> tuple[Outcome | Released, tuple[FilePlace, ...]]:
@@ -99,7 +102,7 @@ def _job(piece: _Piece) -> tuple[Outcome | Released, tuple[FilePlace, ...]]:
         return outcome, ()
     encode(outcome.result if isinstance(outcome, Done) else outcome.state, limits.RESULT_BYTES_MAX, "result")
     places = files.write(piece.bench.state, piece.claimed.lease, outcome.files)
-    return replace(outcome, files={}), places
+    return replace(outcome, files={}) if outcome.files else outcome, places
 
 
 def _check_split(outcome: Split) -> None:
@@ -170,10 +173,17 @@ def _told(error: BaseException) -> str:
 
 def _empty(scratch: Path) -> None:
     """What a handler left in its scratch folder goes with its attempt; a folder that it took away is made anew."""
-    if scratch.is_symlink() or not scratch.is_dir():
+    try:
+        within = os.open(scratch, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
         scratch.unlink(missing_ok=True)
         scratch.mkdir(mode=0o700)
-    for left in scratch.iterdir():
+        return
+    try:
+        names = os.listdir(within)
+    finally:
+        os.close(within)
+    for left in (scratch / name for name in names):
         if left.is_dir() and not left.is_symlink():
             shutil.rmtree(left, ignore_errors=True)
         else:
