@@ -105,8 +105,8 @@ class Desk:
         now = self.clock.boot()
         if self.stop_until is not None:
             return max(0, self.stop_until - now)
-        if standing.since is not None and standing.beside:
-            return max(0, limits.BATCH_JOB_MS_MAX - (now - standing.since))
+        if standing.beside:  # also before the main thread has taken the first of a batch: it does not tell when it does
+            return max(0, limits.BATCH_JOB_MS_MAX - (0 if standing.since is None else now - standing.since))
         due_ms = queue.next_due_ms(self.ledger) if standing.hungry else None
         until_due = limits.WAIT_MS_MAX if due_ms is None else max(0, due_ms - self.clock.ledger().ms)
         return min(limits.WAIT_MS_MAX, until_due)
