@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import apsw
 import pytest
 
 from appliance import errors
+from appliance.cli import commands
 from appliance.coordination.outcomes import Done
+from appliance.site import config
 from appliance.store import check
 from appliance.store.ledger import LEDGER
 from tests.ledger.box import Box, Dial, found, place
@@ -84,3 +88,16 @@ def test_p8_the_file_does_not_grow_with_what_was_deleted(box: Box) -> None:
         box.ledger.checkpoint()
         sizes.append((box.ledger.place.state / LEDGER).stat().st_size)
     assert max(sizes[2:]) <= sizes[2] + 100_000
+
+
+def test_status_says_which_engine_is_at_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever judges a box from afar must know whether its engine is one that can damage a WAL."""
+    found(place(tmp_path), Dial().clock()).close()
+    state = tmp_path / "state"
+    try:
+        assert commands.dispatch(["--state", str(state), "status", "--json"]) == 1
+    finally:
+        shutil.rmtree(config.paths(config.environment(), state=state).runtime)
+    view = json.loads(capsys.readouterr().out)
+    assert view["engine"] == apsw.sqlite_lib_version()
+    assert (view["storage"], view["running"]) == ("well", False)
