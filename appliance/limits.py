@@ -35,6 +35,7 @@ RIPEN_MOST: Final = 500  # due jobs moved in one transaction
 BACKOFF_MS_MAX: Final = 3_600_000
 WINDOW_MOST: Final = 1_000
 PARTS_MOST: Final = 10_000_000
+PART_ATTEMPTS_MOST: Final = 50  # a part that was measured so often and still does not fit: a person must look
 
 # --- processes -----------------------------------------------------------------------------------
 WAIT_MS_MAX: Final = 30_000  # every waiter looks again at least so often

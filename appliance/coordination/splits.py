@@ -165,8 +165,9 @@ def step(tx: Transaction, lease: Lease, done: Step, files: list[FilePlace]) -> b
         return fail(tx, lease, failure)
     if isinstance(done.end, Reject | Unclear):
         return _give_up(tx, lease, facts, done.end)
-    if done.redo:
-        _redo(tx, facts, done.redo)
+    if done.redo and not _redo(tx, facts, done.redo):
+        question = f"part {done.redo[0]} does not fit and cannot be measured again (attempt {done.redo[1]}): is its input harmful?"
+        return _give_up(tx, lease, facts, Unclear(question))
     if not tx.row(SQL["step"], facts):
         return late(tx, lease, "step")
     _forget_folded(tx, facts)
@@ -199,12 +200,15 @@ def _forget_folded(tx: Transaction, facts: dict[str, Any]) -> None:
     tx.rows(SQL["forget_folded_files"], facts)
 
 
-def _redo(tx: Transaction, facts: dict[str, Any], redo: tuple[int, int, Redo]) -> None:
+def _redo(tx: Transaction, facts: dict[str, Any], redo: tuple[int, int, Redo]) -> bool:
+    """Have a part measured again; False for a dead part, one measured too often, and a fence that was lost."""
     ordinal, attempt, outcome = redo
     params = encode(outcome.params, limits.TEXT_CHARS_MAX, "params of the part")
-    again = facts | {"ordinal": ordinal}
-    if tx.row(SQL["redo_part"], again | {"job_attempt": facts["attempt"], "attempt": attempt, "params": params}):
+    again = facts | {"ordinal": ordinal, "attempts_max": limits.PART_ATTEMPTS_MOST}
+    landed = bool(tx.row(SQL["redo_part"], again | {"job_attempt": facts["attempt"], "attempt": attempt, "params": params}))
+    if landed:
         tx.rows(SQL["forget_part_files"], again)
+    return landed
 
 
 def _conclude(tx: Transaction, lease: Lease, facts: dict[str, Any], end: Done, files: list[FilePlace]) -> bool:

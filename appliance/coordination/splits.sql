@@ -129,6 +129,7 @@ UPDATE part
    SET state = 'ready', result = NULL, params = :params, failures = 0,
        move = 'redo', actor = 'holder', cause = :params, moved_ms = :now, moves = moves + 1
  WHERE job_id = :id AND job_attempt = :job_attempt AND ordinal = :ordinal AND state = 'done' AND attempt = :attempt
+   AND attempt < :attempts_max
    AND EXISTS (SELECT 1 FROM split WHERE split.job_id = :id AND split.attempt = :job_attempt AND split.state = 'leased' AND split.fence = :fence)
 RETURNING ordinal;
 

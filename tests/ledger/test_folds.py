@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from appliance import errors
+from appliance import errors, limits
 from appliance.coordination import freeing, splits
 from appliance.coordination.freeing import Death
 from appliance.coordination.handin import Released
@@ -110,12 +110,24 @@ def test_a_redo_measures_the_part_again_with_new_params(box: Box) -> None:
     assert fold(box).folding
 
 
-def test_a_redo_of_an_attempt_that_is_not_the_one_folded_is_no_move(box: Box) -> None:
-    """The part was measured again in between."""
-    gather(box)
-    box.hand_in(parts(box)[0], Done(0))
-    box.hand_in(fold(box), Step(folded=0, carried=None, output_bytes=0, redo=(0, 7, Redo({"x": 1}))))
-    assert box.one("SELECT state FROM part WHERE ordinal = 0") == "done"
+def test_a_part_is_not_measured_again_without_end_p13(box: Box) -> None:
+    """A fold that is content with nothing becomes a question to a person."""
+    id_ = gather(box)
+    for attempt in range(1, limits.PART_ATTEMPTS_MOST + 1):
+        assert box.job(id_) == "gathering"
+        assert box.hand_in(part(box, 0), Done(0))
+        claimed = fold(box)
+        assert box.hand_in(claimed, Step(folded=0, carried=None, output_bytes=0, redo=(0, attempt, Redo({"x": attempt}))))
+    assert box.job(id_, "state, error_class") == ("unclear", "unclear")
+
+
+def test_a_dead_part_is_not_measured_again_p13(box: Box) -> None:
+    """Its failures are used up: the fold may take it as missing, or give up."""
+    id_ = gather(box, on_dead="fold")
+    for _ in range(2):
+        box.hand_in(part(box, 0), Retry("broken", after_ms=0))
+    assert box.hand_in(fold(box), Step(folded=0, carried=None, output_bytes=0, redo=(0, 2, Redo({"x": 1}))))
+    assert box.job(id_) == "unclear"
 
 
 def test_a_dead_part_is_folded_as_missing_where_the_split_says_so(box: Box) -> None:

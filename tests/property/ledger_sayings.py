@@ -60,7 +60,7 @@ def folded(claimed: Claimed, way: str) -> Step | Released | Retry:
     assert [each.ordinal for each in fold.answers] == list(range(fold.folded, fold.folded + len(fold.answers)))
     first = fold.answers[0] if fold.answers else None
     match way:
-        case "redo" if first and not first.dead:
+        case "redo" if first:
             return Step(
                 folded=fold.folded, carried=fold.carried, output_bytes=0, redo=(first.ordinal, first.attempt, Redo({"x": 1}))
             )
