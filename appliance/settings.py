@@ -101,7 +101,8 @@ def read(layers: Iterable[Mapping[str, Any]]) -> tuple[Settings | None, list[Fin
         if key.startswith(SOME_POOL):
             key = f"pools.{_bad_pool(merged['pools'])}{key.removeprefix(SOME_POOL)}"
         return None, [Finding(key=key, what=what, remedy="correct or remove this key")]
-    return settings, list(_findings(settings))
+    findings = list(_findings(settings))
+    return None if findings else settings, findings
 
 
 def _bad_pool(pools: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from appliance.cli import access, render
+from appliance.cli import access, render, values
 from appliance.cli.access import Access
 from appliance.clock import LedgerInstant
 from appliance.coordination import decisions, history
@@ -24,15 +24,15 @@ def configure(parser: ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     listing = verbs.add_parser("list", help="the newest jobs")
     listing.add_argument("--state", dest="only", choices=[state.value for state in State if state is not State.WAITING])
-    listing.add_argument("--most", type=int, default=50, metavar="N", help="at most so many (default 50)")
+    listing.add_argument("--most", type=values.whole, default=50, metavar="N", help="at most so many (default 50)")
     listing.add_argument("--json", action="store_true", help="one JSON line a job")
     for verb, text in (("show", "all about one job"), ("history", "every move of one job and its parts")):
         one = verbs.add_parser(verb, help=text)
-        one.add_argument("id", type=int, metavar="ID")
+        one.add_argument("id", type=values.whole, metavar="ID")
         one.add_argument("--json", action="store_true", help="as JSON")
     for verb, text in (("cancel", "cancel a job, or ask those who work on it"), ("retry", "give a dead job its failures back")):
         one = verbs.add_parser(verb, help=text)
-        one.add_argument("id", type=int, metavar="ID")
+        one.add_argument("id", type=values.whole, metavar="ID")
         one.add_argument("--why", default="from the command line", metavar="TEXT", help="for the history")
 
 

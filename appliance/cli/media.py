@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from appliance.cli import access, hosting, render, waiting
+from appliance.cli import access, hosting, render, values, waiting
 from appliance.cli.access import Access
 from appliance.coordination import files, history, queue
 from appliance.coordination.history import Shown
@@ -39,7 +39,7 @@ def configure(parser: ArgumentParser) -> None:
     qc.add_argument("--again", action="store_true", help="measure again what was measured before")
     qc.add_argument("--wait", action="store_true", help="wait for the verdict also when an appliance runs that does the work")
     one = verbs.add_parser("report", help="write the report of a job")
-    one.add_argument("id", type=int, metavar="ID")
+    one.add_argument("id", type=values.whole, metavar="ID")
     for verb in (qc, one):
         verb.add_argument(
             "--output", type=Path, default=Path(REPORTS), metavar="DIR", help=f"folder for reports (default: ./{REPORTS})"

@@ -7,11 +7,10 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final
 
 from appliance import wiring
-from appliance.cli import access, render, waiting
+from appliance.cli import access, render, values, waiting
 from appliance.cli.access import Access
 from appliance.coordination import queue
 from appliance.coordination.work import Submission, Submitted
@@ -28,8 +27,8 @@ def configure(parser: ArgumentParser) -> None:
     source.add_argument("--from", dest="source", metavar="FILE.jsonl", help="one payload a line; - reads standard input")
     parser.add_argument("--work-id", metavar="TEXT", help="names the work within its kind (default: the payload's digest)")
     parser.add_argument("--again", action="store_true", help="do work again that was done before, as a further round")
-    parser.add_argument("--priority", type=int, default=0, metavar="N", help="from -100 to 100 (default 0)")
-    parser.add_argument("--after", type=float, default=0.0, metavar="SECONDS", help="not before so many seconds from now")
+    parser.add_argument("--priority", type=values.whole, default=0, metavar="N", help="from -100 to 100 (default 0)")
+    parser.add_argument("--after", type=values.seconds, default=0.0, metavar="SECONDS", help="not before so many seconds from now")
     parser.add_argument("--wait", action="store_true", help="wait for the end of the jobs")
     parser.add_argument("--json", action="store_true", help="one JSON line a job")
 
@@ -47,13 +46,27 @@ def main(arguments: Namespace) -> int:
 
 
 def _submit(found: Access, arguments: Namespace) -> Iterator[Submitted]:
-    asked = (_submission(arguments, payload) for payload in _payloads(arguments))
-    while batch := [queue.bindings(submission) for submission in islice(asked, BATCH)]:
+    asked = (_bound(arguments, payload, where) for payload, where in _payloads(arguments))
+    taken = 0
+    while batch := _batch(asked, taken):
         with found.write() as tx:
             answers = queue.submit_bound(tx, batch)
+        taken += len(answers)
         for answer in answers:
             _tell(answer, as_json=arguments.json)
+        sys.stdout.flush()
         yield from answers
+
+
+def _batch(asked: Iterator[dict[str, Any]], taken: int) -> list[dict[str, Any]]:
+    """The next submissions of one commit; whoever meets a bad one is told how many came before it."""
+    try:
+        return list(islice(asked, BATCH))
+    except (InputFileError, PayloadError) as error:
+        if not taken:
+            raise
+        message = f"{error}\n  the {taken} jobs before it were handed in, and handing them in again adds none"
+        raise type(error)(message) from error
 
 
 def _tell(answer: Submitted, *, as_json: bool) -> None:
@@ -63,8 +76,8 @@ def _tell(answer: Submitted, *, as_json: bool) -> None:
         print(f"job {answer.id} {answer.state}" + ("" if answer.new else " (known already)"))
 
 
-def _submission(arguments: Namespace, payload: Any) -> Submission:  # noqa: ANN401 - JSON
-    return Submission(
+def _bound(arguments: Namespace, payload: Any, where: str) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    submission = Submission(
         kind=arguments.kind,
         payload=payload,
         work_id=arguments.work_id,
@@ -73,23 +86,27 @@ def _submission(arguments: Namespace, payload: Any) -> Submission:  # noqa: ANN4
         after_ms=int(arguments.after * 1_000),
         source="command line",
     )
+    try:
+        return queue.bindings(submission)
+    except PayloadError as error:
+        message = f"{where}: {error}" if arguments.source else str(error)
+        raise PayloadError(message) from error
 
 
-def _payloads(arguments: Namespace) -> Iterator[Any]:
+def _payloads(arguments: Namespace) -> Iterator[tuple[Any, str]]:
+    """Each payload, and where it stands."""
     if not arguments.source:
-        yield _json(arguments.payload or "null", "--payload")
+        yield _json("null" if arguments.payload is None else arguments.payload, "--payload"), "--payload"
         return
     for number, line in enumerate(_lines(arguments.source), 1):
         if line.strip():
-            yield _json(line, f"{arguments.source}, line {number}")
+            where = f"{arguments.source}, line {number}"
+            yield _json(line, where), where
 
 
 def _lines(source: str) -> Iterator[str]:
-    if source == "-":
-        yield from sys.stdin
-        return
     try:
-        with Path(source).open(encoding="utf-8") as file:
+        with open(0 if source == "-" else source, encoding="utf-8", closefd=source != "-") as file:
             yield from file
     except OSError as error:
         message = f"{source} cannot be read: {error.strerror}"
