@@ -6,6 +6,8 @@ with the ledger: a kill between the two commits would leave one without the othe
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +18,7 @@ import apsw
 from appliance.store.engine import Guard, connect
 from appliance.store.ledger import Bindings, Row
 
+MAKING: Final = "live.making"
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS process (
   holder TEXT PRIMARY KEY,
@@ -36,6 +39,21 @@ CREATE TABLE IF NOT EXISTS progress (
 """
 
 
+@contextmanager
+def making(runtime: Path) -> Iterator[None]:
+    """The right to take a new database to its WAL.
+
+    Two that do so at once both read, and then neither can wait for the other: the engine calls one of them locked at once, whatever
+    its busy time.  The kernel's lock is a wait without an error, and dies with its holder.
+    """
+    descriptor = os.open(runtime / MAKING, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 class Live:
     """An open ``live.db``; small transactions of its own."""
 
@@ -43,8 +61,10 @@ class Live:
         """Open it, making it for this boot when it is not there."""
         self._guard = Guard()
         self._connection = connect(runtime / f"live-{boot_id[:8]}.db", create=True)
-        for pragma in ("journal_mode = wal", "synchronous = off"):
-            self._connection.execute(f"PRAGMA {pragma}")
+        if self._connection.execute("PRAGMA journal_mode").get != "wal":
+            with making(runtime):
+                self._connection.execute("PRAGMA journal_mode = wal")
+        self._connection.execute("PRAGMA synchronous = off")
         with self.write():
             self._connection.execute(SCHEMA)
 

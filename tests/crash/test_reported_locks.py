@@ -19,6 +19,7 @@ from appliance.coordination import handin, kinds, queue
 from appliance.coordination.handin import Returned
 from appliance.coordination.outcomes import Done
 from appliance.coordination.work import Claimed, Holder, Submission
+from appliance.store import live
 from appliance.store.ledger import LEDGER, Ledger, Place
 from appliance.store.live import Live
 from tests.crash.appliance_stage import appliance
@@ -155,22 +156,57 @@ def test_p3_an_outcome_waits_for_a_program_that_does_not_queue(tmp_path: Path) -
         assert box.pids() == before
 
 
+def switching(where: Place) -> Callable[[Tell], None]:
+    """Somebody in the middle of making the database of the living; it goes on when it is told to."""
+
+    def act(tell: Tell) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+        with live.making(where.runtime):
+            connection = apsw.Connection(str(where.runtime / "live-bootboot.db"))
+            connection.execute("BEGIN IMMEDIATE")
+            tell("makes")
+            signal.sigwait([signal.SIGUSR1])
+            connection.execute("ROLLBACK")
+            connection.execute("PRAGMA journal_mode = wal")
+            connection.close()
+        tell("made")
+
+    return act
+
+
+def test_whoever_finds_a_new_database_being_made_waits_for_it(tmp_path: Path) -> None:
+    """The engine would not: it calls the file locked at once, whatever the busy time."""
+    where = place(tmp_path)
+
+    def open_it(tell: Tell) -> None:
+        tell("asks")
+        tell(str(len(Live(where.runtime, "bootboot").rows("SELECT * FROM process"))))
+
+    with forked(switching(where)) as first:
+        assert first.line() == "makes"
+        with forked(open_it) as second:
+            assert second.line() == "asks"
+            assert not select.select([second.ear], [], [], 0.2)[0]
+            os.kill(first.pid, signal.SIGUSR1)
+            assert [first.line(), second.line()] == ["made", "0"]
+
+
 def opener(where: Place, gate: int) -> Callable[[Tell], None]:
     """Somebody who opens both databases at the moment at which all do."""
 
     def act(tell: Tell) -> None:
         tell("there")
         os.read(gate, 1)
-        live, ledger = Live(where.runtime, "bootboot"), Ledger(where, SYSTEM, os.getpid())
+        known, ledger = Live(where.runtime, "bootboot"), Ledger(where, SYSTEM, os.getpid())
         with ledger.write() as tx:
             queue.submit(tx, [Submission(kind="noop", work_id=str(os.getpid()))])
-        tell(str(len(live.rows("SELECT * FROM process"))))
+        tell(str(len(known.rows("SELECT * FROM process"))))
 
     return act
 
 
 def test_processes_that_open_new_databases_at_once_are_not_told_that_they_are_locked(tmp_path: Path) -> None:
-    """The busy time stands before the first statement, also before the one that asks for the WAL."""
+    """The busy time stands before the first statement, and whoever asks for the WAL is the only one to do so."""
     for number in range(5):
         (tmp_path / str(number)).mkdir()
         where = place(tmp_path / str(number))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from tests.house import tree
@@ -16,6 +16,7 @@ from tests.house.tree import Breach, Source
 PAGE: Final = "docs/failures.md"
 HEAD: Final = ["report", "what went wrong there", "what keeps it from happening here", "shown by"]
 LINK: Final = re.compile(r"\[[^\]]+\]\(https://github\.com/([\w.-]+/[\w.-]+)/(issues|pull)/(\d+)\)")
+PLACE: Final = re.compile(r"`((?:runtime|coordination|store|site)/\w+\.py)`")
 NAMED: Final = re.compile(r"`([\w/]+\.py)::(test_\w+)`")
 REPORTS: Final = {
     "Locking and the single writer": """
@@ -101,6 +102,14 @@ def unknown(page: str, tests: Mapping[str, set[str]]) -> Iterator[Breach]:
                 yield Breach(PAGE, number, f"there is no test {name} in tests/{path}")
 
 
+def nowhere(page: str, paths: Collection[str]) -> Iterator[Breach]:
+    """The files of the product that the page names as the place of an invariant, and that are not there."""
+    for number, line in enumerate(page.splitlines(), start=1):
+        for path in PLACE.findall(line):
+            if f"appliance/{path}" not in paths:
+                yield Breach(PAGE, number, f"there is no file appliance/{path}")
+
+
 def names_by_file(sources: list[Source]) -> dict[str, set[str]]:
     """The names of the tests of each file."""
     return {
@@ -122,6 +131,11 @@ def test_every_report_has_its_place_on_the_page() -> None:
 def test_every_test_that_the_page_names_is_there() -> None:
     """A test that was renamed or taken away covers nothing."""
     tree.hold("named tests", unknown(page(), names_by_file(tree.sources("tests"))))
+
+
+def test_every_place_that_the_page_names_is_there() -> None:
+    """An invariant whose file is gone is kept by nobody."""
+    tree.hold("named places", nowhere(page(), {source.path for source in tree.sources("appliance")}))
 
 
 def test_the_page_is_tables_of_four_full_columns() -> None:
@@ -149,6 +163,12 @@ def test_a_test_that_is_not_there_is_seen() -> None:
     """Neither the file nor the name alone is enough."""
     for tests in ({}, {"tests/unit/test_a.py": {"test_that"}}, {"tests/unit/test_b.py": {"test_it"}}):
         assert list(unknown(GOOD, tests))
+
+
+def test_a_place_that_is_not_there_is_seen() -> None:
+    """Named in any cell."""
+    assert list(nowhere("| a | b | kept by `runtime/gone.py` | d |", {"appliance/runtime/here.py"}))
+    assert not list(nowhere("| a | b | kept by `runtime/here.py` | d |", {"appliance/runtime/here.py"}))
 
 
 def test_a_row_with_a_gap_is_seen() -> None:
