@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
 
 from appliance import limits
-from appliance.store.ledger import LEDGER
+from appliance.store.ledger import LEDGER, Ledger
 from tests.crash.appliance_stage import ROOT, Appliance, appliance, settings
+from tests.crash.facts import until
 from tests.crash.gates import Gate
 from tests.crash.test_appliance_deaths import kill
 
@@ -100,3 +103,30 @@ os.wait()
 """
     subprocess.run([sys.executable, "-c", body], cwd=ROOT, check=True, timeout=60)
     assert len((tmp_path / "found").read_text().splitlines()) == 2
+
+
+def waiting_bytes(pipe: int) -> int:
+    """How much lies in a pipe and is not read (ioctl FIONREAD, tty_ioctl(4))."""
+    answer = fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4)
+    return int.from_bytes(answer, sys.byteorder)
+
+
+def emptied(ledger: Ledger) -> bool:
+    """Whether the WAL is empty after a checkpoint."""
+    ledger.checkpoint()
+    return ledger.wal_bytes() == 0
+
+
+def test_a_command_whose_output_nobody_reads_pins_nothing(tmp_path: Path) -> None:
+    """It has read and ended before it prints, so the WAL can be emptied while it waits for its own reader."""
+    with appliance(tmp_path) as box:
+        box.submit("note", list(range(1_000)))
+        command = box.begin("jobs", "list", "--most", "1000", "--json")
+        assert command.stdout is not None
+        pipe = command.stdout.fileno()
+        until(lambda: waiting_bytes(pipe) > 60_000, what="a pipe that is full")
+        box.ended(*box.submit("note", ["after"]))
+        with box.ledger() as ledger:
+            until(lambda: emptied(ledger), what="an empty WAL")
+        assert command.poll() is None
+        command.communicate(timeout=30)
