@@ -117,7 +117,7 @@ class TermLostError(ApplianceError, remedy="nothing to do: another process holds
 class TurnstileTimeoutError(
     ApplianceError, remedy="try again; if it stays, `appliance doctor` names the process that holds the ledger", exit_code=75
 ):
-    """No turn at writing came within the bound."""
+    """A program that does not queue at the turnstile kept the ledger locked past the bound."""
 
 
 class ReadTooOldError(ApplianceError, remedy="ask for less at once, or with a limit", exit_code=75):
@@ -150,3 +150,9 @@ class InputFileError(ApplianceError, remedy="check the path and that the service
 
 class NotStartedError(ApplianceError, remedy="read the end of the named log; `appliance run` shows it as it comes", exit_code=69):
     """An appliance that a command needed did not start."""
+
+
+class ReportNotWrittenError(
+    ApplianceError, remedy="make room, or name another folder with --output; `appliance media report` writes it again", exit_code=73
+):
+    """A report cannot be written where it was asked for."""

@@ -6,7 +6,6 @@ from typing import Final
 
 # --- the store -----------------------------------------------------------------------------------
 ENGINE_FLOOR: Final = (3, 51, 3)  # earlier WAL engines can lose a reset race: sqlite.org/wal.html#walresetbug
-TURN_MS_MAX: Final = 60_000  # a writer that gets no turn in a minute says so instead of waiting for ever
 TURN_HELD_MS_MAX: Final = 5_000  # the same ticket inside for so long on a box that is not starved: its holder is frozen
 READ_MS_MAX: Final = 10_000  # an older read pins the WAL, so it is ended
 READ_ROWS_MAX: Final = 100_000  # a read fetches fully before it ends: this bounds its memory
