@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import stat
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +16,13 @@ from appliance.cli import access, hosting, render, values, waiting
 from appliance.cli.access import Access
 from appliance.coordination import files, history, queue
 from appliance.coordination.history import Shown
-from appliance.coordination.work import Submission
-from appliance.errors import InputFileError, NoSuchJobError
+from appliance.coordination.work import Submission, is_text
+from appliance.errors import InputFileError, NoSuchJobError, ReportNotWrittenError
 
 KIND: Final = "media.qc"
 REPORTS: Final = "reports"
+PATH_CHARS_MOST: Final = 400
+NAME_BYTES_MOST: Final = 200  # of a film's name in that of its report; file systems take 255
 PASSED, SHORT_OF_IT, NOT_MEASURED = 0, 1, 2
 
 
@@ -64,12 +68,19 @@ def main(arguments: Namespace) -> int:
 
 
 def _readable(path: Path) -> None:
+    """Refuse what is no file, before it is opened: a fifo would wait for its writer."""
     try:
-        with path.open("rb"):
-            pass
+        is_file = stat.S_ISREG(path.stat().st_mode)
+        if is_file:
+            with path.open("rb"):
+                pass
     except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}"
+        message = f"{render.safe(path)} cannot be read: {error.strerror}"
         raise InputFileError(message) from error
+    if not is_file or not is_text(str(path.resolve())):
+        what = "is not a file" if not is_file else "has a name that is not UTF-8: link to it under another one"
+        message = f"{render.safe(path)} {what}"
+        raise InputFileError(message)
 
 
 def _submit(found: Access, arguments: Namespace) -> list[Film]:
@@ -81,7 +92,7 @@ def _submit(found: Access, arguments: Namespace) -> list[Film]:
             Submission(
                 kind=KIND,
                 payload={"path": str(real), "profile": arguments.profile},
-                work_id=f"{arguments.profile}:{about.st_size}:{about.st_mtime_ns}:{real}"[-500:],
+                work_id=f"{arguments.profile}:{about.st_size}:{about.st_mtime_ns}:{_short(real)}",
                 again=arguments.again,
                 source="media qc",
             )
@@ -89,6 +100,12 @@ def _submit(found: Access, arguments: Namespace) -> list[Film]:
     with found.write() as tx:
         answers = queue.submit(tx, asked)
     return [Film(path=path, id=answer.id) for path, answer in zip(arguments.files, answers, strict=True)]
+
+
+def _short(path: Path) -> str:
+    """A path as it stands in a work id; a very long one by its digest."""
+    text = str(path)
+    return text if len(text) <= PATH_CHARS_MOST else hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def _wait(found: Access, arguments: Namespace, films: Sequence[Film]) -> int:
@@ -108,7 +125,11 @@ def _tell(found: Access, arguments: Namespace, id_: int, path: Path | None) -> i
     if shown.state != "done":
         _say(arguments, {"file": name, "job": id_, "state": shown.state, "error": shown.error_text})
         return NOT_MEASURED
-    written = _export(found, arguments.output, shown, name)
+    try:
+        written = _export(found, arguments.output, shown, name)
+    except OSError as error:
+        message = f"the report of job {id_} cannot be written to {arguments.output}: {error.strerror}"
+        raise ReportNotWrittenError(message) from error
     told = {"file": name, "job": id_, "state": "done", **shown.result, **{key: str(value) for key, value in written.items()}}
     _say(arguments, told)
     return (
@@ -138,7 +159,7 @@ def _say(arguments: Namespace, told: dict[str, Any]) -> None:
 def _export(found: Access, folder: Path, shown: Shown, name: str) -> dict[str, Path]:
     """Copy report and frame data out of the state folder, and write the record of the run beside them."""
     folder.mkdir(parents=True, exist_ok=True)
-    stem = f"{name}.{shown.id}"
+    stem = f"{name.encode('utf-8')[:NAME_BYTES_MOST].decode('utf-8', 'ignore')}.{shown.id}"
     targets = {"report": folder / f"{stem}.report.json", "frame_data": folder / f"{stem}.frames"}
     for place in history.files(found.ledger, shown.id):
         if place.name == "report.json":

@@ -165,16 +165,19 @@ class Appliance:
             check=False,
         )
 
-    def begin(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """A command of the appliance, begun and not waited for."""
-        return subprocess.Popen(
+    def begin(self, *arguments: str, new_session: bool = False) -> subprocess.Popen[bytes]:
+        """A command of the appliance, begun and not waited for; in a session of its own, all that it starts is watched."""
+        command = subprocess.Popen(
             [*self.argv, *arguments],
             cwd=self.folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=self.environment(),
+            start_new_session=new_session,
         )
+        self.sessions += [command.pid] if new_session else []
+        return command
 
     def json(self, *arguments: str) -> list[Any]:
         """The JSON lines of a command."""
