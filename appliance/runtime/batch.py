@@ -88,6 +88,12 @@ class Batch:
             finished, self._finished = self._finished, []
             return finished
 
+    def close(self) -> tuple[list[Returned], Claimed | None]:
+        """Take out what is finished, and see what goes on, in one look: no work is both.  The desk's, at the end."""
+        with self._changed:
+            finished, self._finished = self._finished, []
+            return finished, self._current
+
     def withdraw(self) -> list[Claimed]:
         """Take out what was not begun; the desk is told when the job at work is finished.  The desk's."""
         with self._changed:

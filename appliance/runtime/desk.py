@@ -138,8 +138,7 @@ class Desk:
 
     def _hand_back_all(self) -> None:
         """The end of the stop: hand in what came to an outcome, hand back what did not."""
-        current = self.batch.current()
-        returned = self.batch.collect()
+        returned, current = self.batch.close()
         if current is not None:
             returned.append(Returned(claimed=current, outcome=Released(cause="stopped", started=True)))
         self.exchange(returned, (), claim=False)
@@ -168,6 +167,8 @@ class Desk:
                 kept = handin.hand_in_all(tx, returned)
                 claims = self._claim(tx) if claim else []
         except UNKEEPABLE:
+            if not returned:  # then it was the claim, and asking again would go round for ever
+                raise
             return self._one_by_one(returned, landed)
         landed.extend(kept)
         return claims
