@@ -132,19 +132,23 @@ def take_over(state: Path, lease: Lease, folding: Folding) -> Path:
         _write(mine, b"")
     elif folding.output_fence == lease.fence - 1:
         os.link(earlier, mine)
+        _require_length(mine, folding.output_bytes)
         os.truncate(mine, folding.output_bytes)
     else:
         _copy(earlier, mine, folding.output_bytes)
+        _require_length(mine, folding.output_bytes)
     for left in mine.parent.iterdir():
-        if left not in (mine, earlier) and _left_behind(left.name, folding.folded):
+        if left != earlier and _left_behind(left.name, lease.fence, folding.folded):
             left.unlink(missing_ok=True)
     return mine
 
 
-def _left_behind(name: str, folded: int) -> bool:
-    """Whether a file is the output of another holder of the fold, or of a part that is folded: whoever made it is dead or late."""
-    kind, _, rest = name.partition(".")
-    return rest.startswith(f"{OUTPUT}.") if kind == "job" else kind == "part" and int(rest.partition(".")[0]) < folded
+def _left_behind(name: str, fence: int, folded: int) -> bool:
+    """Whether a file is the output of an earlier holder of the fold, or of a part that is folded: who made it is dead or late."""
+    kind, first, second = (*name.split("."), "", "")[:3]
+    if (kind, first) == ("job", OUTPUT):
+        return second.isdecimal() and int(second) < fence
+    return kind == "part" and int(first) < folded
 
 
 def _copy(earlier: Path, mine: Path, size_bytes: int) -> None:
@@ -152,9 +156,13 @@ def _copy(earlier: Path, mine: Path, size_bytes: int) -> None:
         left = size_bytes
         while left and (sent := os.copy_file_range(source.fileno(), target.fileno(), left)):
             left -= sent
-        if left:
-            message = f"the output file {earlier} is shorter than its recorded {size_bytes} bytes"
-            raise errors.StorageFailingError(message)
+
+
+def _require_length(output: Path, size_bytes: int) -> None:
+    """A shorter file has lost what the ledger says it has; made longer it would be filled with zeros."""
+    if output.stat().st_size < size_bytes:
+        message = f"the output file {output} is shorter than its recorded {size_bytes} bytes"
+        raise errors.StorageFailingError(message)
 
 
 def append(mine: Path, size_bytes: int, content: bytes) -> int:
@@ -195,23 +203,36 @@ def forget_job(state: Path, id_: int) -> None:
     shutil.rmtree(state / FOLDER / str(id_), ignore_errors=True)
 
 
-def sweep(state: Path, named: Callable[[int, int], Collection[str] | None]) -> list[Path]:
-    """Remove the files that no row names; what was removed.
+def sweep(state: Path, named: Callable[[int, int], Collection[str] | None]) -> Iterator[int]:
+    """Remove the files that no row names, attempt by attempt; how many were removed of each.
 
-    ``named(job, attempt)`` gives the file names of an attempt's rows, or None for one at work, whose files are left alone.
+    ``named(job, attempt)`` gives the file names of an attempt's rows, or None for one at work, whose files are left alone.  What
+    is not named as a folder of ours is left alone too: somebody else has put it there.
     """
-    removed = []
-    for within in sorted((state / FOLDER).glob("*/*")):
-        keep = named(int(within.parent.name), int(within.name))
-        if keep is None:
-            continue
-        removed += [file for file in sorted(within.iterdir()) if file.name not in keep]
-        for file in removed:
-            file.unlink(missing_ok=True)
-        for emptied in (within, within.parent):
-            with contextlib.suppress(OSError):
-                emptied.rmdir()
-    return removed
+    for of_job in _numbered(state / FOLDER):
+        for within in _numbered(of_job):
+            keep = named(int(of_job.name), int(within.name))
+            yield 0 if keep is None else _remove_all_but(within, keep)
+        with contextlib.suppress(OSError):
+            of_job.rmdir()
+
+
+def _numbered(within: Path) -> Iterator[Path]:
+    """The folders that have a number for a name, one after another: there may be very many."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(within) as entries:
+        yield from (within / entry.name for entry in entries if entry.name.isdecimal() and entry.is_dir(follow_symlinks=False))
+
+
+def _remove_all_but(within: Path, keep: Collection[str]) -> int:
+    gone = [left for left in within.iterdir() if left.name not in keep]
+    for left in gone:
+        if left.is_dir() and not left.is_symlink():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        within.rmdir()
+    return len(gone)
 
 
 def export(state: Path, place: FilePlace, target: Path) -> Path:

@@ -68,6 +68,9 @@ class Steward:
     wal: tuple[int, BootInstant] = (0, NEVER)
     crowded: bool = False
     beaten: BootInstant = NEVER
+    sweep: Iterator[int] | None = None
+    swept: BootInstant = NEVER
+    removed: int = 0
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
@@ -128,14 +131,26 @@ class Steward:
             self.watch.add(entered, self.seat.clock.boot())
 
     def recover(self) -> None:
-        """At the start: watch the living, free what all others hold, and remove files that no row names."""
+        """At the start: watch the living, free what all others hold, and begin to remove the files that no row names."""
         self._greet()
         now = self.seat.clock.boot()
         for holder in leases.holders(self.ledger):
             self.watch.add(Entered(holder=holder, kind="worker", name="", release="", started=now), now)
-        removed = files.sweep(self.ledger.place.state, self._named)
-        if removed:
-            self.seat.log.info("swept files", removed=len(removed))
+        self.sweep = files.sweep(self.ledger.place.state, self._named)
+
+    def _sweep(self, now: BootInstant) -> None:
+        """Go on removing the files that no row names, a little at a time, as there may be very many; anew when work was done."""
+        if self.sweep is None:
+            if not self.wal[0] or now - self.swept < limits.SWEEP_MS_EVERY:
+                return
+            self.sweep = files.sweep(self.ledger.place.state, self._named)
+        for removed in self.sweep:
+            self.removed += removed
+            if self.seat.clock.boot() - now >= limits.SWEEP_MS_MAX:
+                return
+        if self.removed:
+            self.seat.log.info("swept files", removed=self.removed)
+        self.sweep, self.swept, self.removed = None, now, 0
 
     def _named(self, id_: int, attempt: int) -> set[str] | None:
         """The names of the files of an attempt, None for one at work."""
@@ -186,6 +201,7 @@ class Steward:
             self._stop_asked()
         self._end_leavers(now)
         self._checkpoint(now)
+        self._sweep(now)
 
     def _judge(self, watched: Watched, now: BootInstant) -> None:
         """Late: its stack goes to the log.  Over its limit: it is killed, and its job counts a failure of that class."""

@@ -101,6 +101,12 @@ def kill_at_random(box: Appliance, chance: random.Random, ids: list[int], *, kil
     return done
 
 
+def kept(box: Appliance) -> list[str]:
+    """The files of the jobs, by what they are."""
+    names = [path.name.split(".") for path in (box.paths.state / "files").rglob("*") if path.is_file()]
+    return sorted("output" if last.isdecimal() else last for *_, last in names)
+
+
 @pytest.mark.parametrize(
     ("seed", "parts", "kills"), [(1, 120, 20), *(pytest.param(seed, PARTS, 30, marks=pytest.mark.soak) for seed in range(2, 30))]
 )
@@ -116,6 +122,17 @@ def test_p7_the_bytes_do_not_depend_on_who_dies(tmp_path: Path, seed: int, parts
             assert bytes_of(box, shown.id) == expected(parts)["sha256"]
         box.stop()
         box.start()
-        left = sorted(path.name.split(".")[-1] for path in (box.paths.state / "files").rglob("*") if path.is_file())
-        assert [name for name in left if not name.isdecimal()] == ["chain", "chain", "seed", "seed"]
-        assert len(left) == 6  # and the two outputs, which end in their fence
+        until(lambda: kept(box) == ["chain", "chain", "output", "output", "seed", "seed"], what="the removal of all other files")
+
+
+def test_p12_files_that_no_row_names_go_and_what_a_person_put_there_stays(tmp_path: Path) -> None:
+    """A folder of notes among the jobs' ends no steward: it sweeps on, and work goes on."""
+    with appliance(tmp_path, start=False) as box:
+        left, notes = box.paths.state / "files/1/1/job.left", box.paths.state / "files/notes/of/today"
+        for path in (left, notes):
+            path.parent.mkdir(parents=True)
+            path.touch()
+        box.start()
+        until(lambda: not left.exists(), what="the removal of what no row names")
+        assert notes.exists()
+        assert [shown.state for shown in box.ended(*box.submit("note", [1]))] == ["done"]
