@@ -72,7 +72,7 @@ def _fill(where: Place, rows: int) -> None:
     connection.execute(FILL, {"rows": rows})
     connection.execute("UPDATE ledger SET triggers_sha256 = ''")
     connection.execute("COMMIT")
-    connection.wal_checkpoint()
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
     migrations.migrate(where, SYSTEM, triggers.statements(), release="bench")
 

@@ -74,3 +74,4 @@ def fill(ledger: Ledger, kind: str, count: int, prefix: str, batch: int = 1_000)
         ready = bound(kind, min(batch, count - start), f"{prefix}{start}.")
         with ledger.write() as tx:
             queue.submit_bound(tx, ready)
+    ledger.checkpoint()
