@@ -71,7 +71,7 @@ def stand(found: Access, live: Live, id_: int) -> Stand:
     gathered = splits.progress(found.ledger, id_)
     if gathered:
         parts, folded, measured = gathered
-        at_work = sum(note.done / note.total for note in notes if note.ordinal >= folded and note.done < note.total)
+        at_work = sum(note.done / note.total for note in notes if note.ordinal >= folded and 0 <= note.done < note.total)
         return Stand(id=id_, state=state, done=min(parts, folded + measured + at_work), total=parts, unit="parts")
     note = next((note for note in notes if note.ordinal < 0 and note.total), None)
     return Stand(id=id_, state=state, done=note.done if note else 0, total=note.total if note else 0)

@@ -51,9 +51,8 @@ def enter(live: Live, process: Entered) -> None:
 
 
 def leave(live: Live, holder: Holder) -> None:
-    """Remove a process that ended, or is about to."""
-    with live.write() as connection:
-        connection.execute(SQL["leave"], {"holder": holder})
+    """Remove a process that ended, or is about to; where that has to wait, whoever finds it dead does so again."""
+    live.note(SQL["leave"], {"holder": holder})
 
 
 def entered(live: Live) -> list[Entered]:
@@ -66,15 +65,16 @@ def entered(live: Live) -> list[Entered]:
 
 def note_progress(live: Live, lease: Lease, done: int, total: int, at: BootInstant) -> None:
     """Note how far a lease's work has come.  Not in the ledger: fast streams never pass through it."""
-    facts = {"id": lease.id, "ordinal": -1 if lease.ordinal is None else lease.ordinal, "attempt": lease.fence}
-    with live.write() as connection:
-        connection.execute(SQL["progress"], facts | {"done": done, "total": total, "at_boot_ms": at.ms})
+    live.note(SQL["progress"], _of(lease) | {"done": done, "total": total, "at_boot_ms": at.ms})
 
 
 def forget_progress(live: Live, lease: Lease) -> None:
     """The work ended; its progress is no longer news."""
-    with live.write() as connection:
-        connection.execute(SQL["forget_progress"], {"id": lease.id, "ordinal": -1 if lease.ordinal is None else lease.ordinal})
+    live.note(SQL["forget_progress"], _of(lease))
+
+
+def _of(lease: Lease) -> dict[str, int]:
+    return {"id": lease.id, "ordinal": -1 if lease.ordinal is None else lease.ordinal, "attempt": lease.fence}
 
 
 def progress_of(live: Live, id_: int) -> list[Progress]:

@@ -170,6 +170,8 @@ class Steward:
             with self.write() as tx:
                 freed = freeing.free(tx, holder, death, lambda kind: waits.get(kind, 1_000), random.random())  # noqa: S311 - jitter
             self.seat.log.warning("freed the dead's work", holder=holder, cause=cause, freed=len(freed))
+            if lease is not None:
+                processes.forget_progress(self.live, lease)
         processes.leave(self.live, holder)
         if nonce:
             page.remove(pages, nonce)

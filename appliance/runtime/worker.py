@@ -89,15 +89,17 @@ class Worker:
         live = Live(place.runtime, self.seat.process.boot_id)
         self._enter(live, place.runtime)
         kinds = {kind.kind: kind for kind in self.argument.kinds}
+        progress = Progress(live=live, seat=self.seat)
         bench = Bench(
             state=place.state,
             scratch=_made(place.state / SCRATCH / self.seat.process.nonce),
             perform=carry_out,
             cancelled=self.batch.cancelled,
-            progress=Progress(live=live, seat=self.seat),
+            progress=progress,
         )
         while (claimed := self.batch.take()) is not None:
             self._do(bench, page, claimed, kinds[claimed.kind])
+            progress.end(claimed.lease)
 
     def _do(self, bench: Bench, page: Page, claimed: Claimed, kind: KindArgument) -> None:
         began = self.seat.clock.boot()
@@ -124,18 +126,25 @@ class Worker:
 
 @dataclass(slots=True, kw_only=True)
 class Progress:
-    """Notes progress in ``live.db``, at most every ``PROGRESS_MS``."""
+    """Notes progress in ``live.db``, at most every ``PROGRESS_MS``, and forgets it with the end of the work."""
 
     live: Live
     seat: Seat
     noted: BootInstant | None = None
+    told: bool = False
 
     def __call__(self, lease: Lease, done: int, total: int) -> None:
         """Note how far a lease's work has come."""
         now = self.seat.clock.boot()
         if self.noted is None or now - self.noted >= PROGRESS_MS or done >= total:
-            self.noted = now
+            self.noted, self.told = now, True
             processes.note_progress(self.live, lease, done, total, now)
+
+    def end(self, lease: Lease) -> None:
+        """The work of a lease has ended; what told of no progress left no note."""
+        if self.told:
+            self.told = False
+            processes.forget_progress(self.live, lease)
 
 
 def main(seat: Seat) -> int:

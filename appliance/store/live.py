@@ -15,10 +15,11 @@ from typing import Final
 
 import apsw
 
-from appliance.store.engine import Guard, connect
+from appliance.store.engine import BUSY_MS, Guard, connect
 from appliance.store.ledger import Bindings, Row
 
 MAKING: Final = "live.making"
+NOTE_MS: Final = 20
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS process (
   holder TEXT PRIMARY KEY,
@@ -65,8 +66,9 @@ class Live:
             with making(runtime):
                 self._connection.execute("PRAGMA journal_mode = wal")
         self._connection.execute("PRAGMA synchronous = off")
-        with self.write():
-            self._connection.execute(SCHEMA)
+        if not self.rows("SELECT 1 FROM sqlite_schema WHERE name = 'progress'"):
+            with self.write():
+                self._connection.execute(SCHEMA)
 
     @contextmanager
     def write(self) -> Iterator[apsw.Connection]:
@@ -80,6 +82,16 @@ class Live:
             with suppress(apsw.Error):
                 self._connection.execute("ROLLBACK")
             raise
+
+    def note(self, sql: str, bindings: Bindings) -> None:
+        """One statement that may be lost: it is, when somebody is inside and stays, so that nobody's work waits for who is frozen."""
+        self._guard.check()
+        self._connection.set_busy_timeout(NOTE_MS)
+        try:
+            with suppress(apsw.BusyError):
+                self._connection.execute(sql, bindings)
+        finally:
+            self._connection.set_busy_timeout(BUSY_MS)
 
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """All rows of a query."""
