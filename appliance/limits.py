@@ -32,6 +32,7 @@ BATCH_JOB_MS_MAX: Final = 100  # a batched job over this: what is finished is ha
 SHORT_JOB_MS: Final = 10  # kinds whose jobs took longer, on average, are claimed one at a time
 RIPEN_MOST: Final = 500  # due jobs moved in one transaction
 BACKOFF_MS_MAX: Final = 3_600_000
+STEP_BYTES_ENOUGH: Final = 64 << 20  # a fold that has so much output in memory commits it before it takes the next part
 WINDOW_MOST: Final = 1_000
 PARTS_MOST: Final = 10_000_000
 PART_ATTEMPTS_MOST: Final = 50  # a part that was measured so often and still does not fit: a person must look

@@ -219,7 +219,7 @@ def sweep(state: Path, named: Callable[[int, int], Collection[str] | None]) -> I
 
 def _numbered(within: Path) -> Iterator[Path]:
     """The folders that have a number for a name, one after another: there may be very many."""
-    with contextlib.suppress(FileNotFoundError), os.scandir(within) as entries:
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(within) as entries:
         yield from (within / entry.name for entry in entries if entry.name.isdecimal() and entry.is_dir(follow_symlinks=False))
 
 

@@ -116,7 +116,7 @@ def fail(tx: Transaction, lease: Lease, failure: Failure, started_ms: int | None
         "cause": error_class,
     }
     if tx.row(RETRY[lease.noun], facts):
-        tx.topics.add("due" if failure.after_ms else "work")
+        tx.topics.add("due" if failure.after_ms > 0 else "work")
         return True
     if tx.row(BURY[lease.noun], facts):
         tx.topics.add("ends")

@@ -6,6 +6,8 @@ import signal
 from dataclasses import dataclass
 from enum import StrEnum, unique
 
+from appliance.errors import StorageFailingError
+
 
 @unique
 class Cause(StrEnum):
@@ -15,7 +17,8 @@ class Cause(StrEnum):
     MEMORY = "memory"  # the kernel killed it for memory, or it ran into its own bound
     SIGNAL = "signal"  # it crashed, or somebody else killed it
     TIME_LIMIT = "time_limit"  # it took longer than its job may, in time or in CPU
-    EXITED = "exited"  # it ended by itself, with whatever code
+    STORAGE = "storage"  # it ended by itself, as the disk refused a write: no fault of its work
+    EXITED = "exited"  # it ended by itself, with any other code
     HUNG = "hung"  # it showed no life, and we ended it
     GARBLED = "garbled"  # a hand that answered nonsense, or would not stop talking
     POWER = "power"  # the machine went down under it
@@ -47,4 +50,4 @@ def cause(code: int, facts: Facts) -> Cause:
         return Cause.TIME_LIMIT
     if code < 0:
         return Cause.SIGNAL
-    return facts.killed_for or Cause.EXITED
+    return facts.killed_for or (Cause.STORAGE if code == StorageFailingError.exit_code else Cause.EXITED)

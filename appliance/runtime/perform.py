@@ -5,6 +5,7 @@ This is the bulkhead around handlers: whatever one raises becomes an outcome tha
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
@@ -28,6 +29,7 @@ from appliance.runtime.kind_argument import KindArgument
 OUTCOMES: Final = (Done, Retry, Snooze, Reject, Unclear, Split, Released)
 FOLD_OUTCOMES: Final = (Folded, Redo, Retry, Reject, Unclear, Released)
 TRACE_CHARS_MAX: Final = 2_000
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +82,11 @@ class _Piece:
 
 
 def do(bench: Bench, claimed: Claimed, kind: KindArgument, started: LedgerInstant | None = None) -> Returned:
-    """Do a piece of work and make its outcome ready to be handed in: checked, its files written and synced."""
+    """Do a piece of work and make its outcome ready to be handed in: checked, its files written and synced.
+
+    Raises ``StorageFullError`` and ``StorageFailingError`` when the disk refuses the files: then the process ends, which is no
+    failure of the work, and another is started at a pace.
+    """
     piece = _Piece(bench=bench, claimed=claimed, kind=kind)
     try:
         outcome, places = _fold(piece) if claimed.folding else _job(piece)
@@ -88,6 +94,10 @@ def do(bench: Bench, claimed: Claimed, kind: KindArgument, started: LedgerInstan
         outcome, places = Retry(str(error), error_class="outcome.PayloadError"), ()
     except FileNotFoundError as error:  # of our own: somebody overtook this holder, or the job was cancelled under it
         outcome, places = Released(cause=f"its file was taken away: {error.filename}", started=True), ()
+    except OSError as error:
+        message = f"the files of job {claimed.lease.id} were refused: {error}"
+        refused = errors.StorageFullError if error.errno in FULL else errors.StorageFailingError
+        raise refused(message) from error
     _empty(bench.scratch)
     chance = random.random()  # noqa: S311 - jitter, no secret
     return Returned(claimed=claimed, outcome=outcome, started=started, files=places, backoff_ms=kind.backoff_ms, chance=chance)
@@ -152,6 +162,8 @@ def _fold_answers(piece: _Piece, folding: Folding) -> tuple[Step, bytes]:
             return replace(step, end=end), bytes(output)
         carried = outcome.state
         output += outcome.output
+        if len(output) >= limits.STEP_BYTES_ENOUGH:
+            return Step(folded=folding.folded + done + 1, carried=carried, output_bytes=0), bytes(output)
     return Step(folded=folding.folded + len(folding.answers), carried=carried, output_bytes=0), bytes(output)
 
 

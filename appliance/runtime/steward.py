@@ -46,7 +46,7 @@ from appliance.store.wake import Waiter
 
 NAME: Final = "steward"
 NEVER: Final = BootInstant(0)
-UNCHARGED: Final = frozenset({Cause.ASKED, Cause.POWER, Cause.GONE})
+UNCHARGED: Final = frozenset({Cause.ASKED, Cause.POWER, Cause.GONE, Cause.STORAGE})
 
 
 @dataclass(slots=True, kw_only=True)

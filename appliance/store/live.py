@@ -84,7 +84,7 @@ class Live:
             raise
 
     def note(self, sql: str, bindings: Bindings) -> None:
-        """One statement that may be lost: it is, when somebody is inside and stays, so that nobody's work waits for who is frozen."""
+        """One statement that may be lost, and is when somebody stays inside: nobody's work waits for a process that is frozen."""
         self._guard.check()
         self._connection.set_busy_timeout(NOTE_MS)
         try:

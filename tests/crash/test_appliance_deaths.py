@@ -161,3 +161,19 @@ def test_p12_the_dead_leave_nothing_in_memory(tmp_path: Path) -> None:
         assert set(box.json("status")[0]["processes"]) == set(living)
         box.stop()
         assert box.json("status")[0]["processes"] == {}
+
+
+def test_p14_storage_that_refuses_a_file_costs_its_job_no_failure(tmp_path: Path) -> None:
+    """The worker ends and another comes, until the file can be kept."""
+    gate = Gate(tmp_path / "gate")
+    with appliance(tmp_path, start=False) as box:
+        blocked = box.paths.state / "files"
+        blocked.parent.mkdir(mode=0o700)
+        blocked.touch()
+        box.start()
+        (id_,) = box.submit("hold", [{**gate.payload(), "until": 0, "keep": True}])
+        gate.calls(2)
+        blocked.unlink()
+        (shown,) = box.ended(id_)
+        assert (shown.state, shown.failures) == ("done", 0)
+        assert {event.cause for event in box.events(id_) if event.move == "release"} == {"storage"}

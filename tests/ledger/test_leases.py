@@ -280,3 +280,14 @@ def test_what_a_handler_says_is_cut_to_what_the_ledger_can_keep_p13(box: Box, ou
     claimed = box.lease()
     assert box.hand_in(claimed, outcome)
     assert box.job(claimed.lease.id) in {"planned", "ready", "rejected", "unclear"}
+
+
+@pytest.mark.parametrize(("after_ms", "topic"), [(-5, "work"), (0, "work"), (5, "due")])
+def test_a_retry_wakes_whoever_waits_for_the_state_it_led_to(box: Box, after_ms: int, topic: str) -> None:
+    """A delay in the past is none: the job is ready, and a free worker hears so."""
+    claimed = box.lease()
+    with box.ledger.write() as tx:
+        assert leases.fail(tx, claimed.lease, leases.Failure(error_class="x", error_text="x", after_ms=after_ms))
+        assert topic in tx.topics
+        tx.topics.clear()
+    assert box.job(claimed.lease.id) == ("planned" if topic == "due" else "ready")

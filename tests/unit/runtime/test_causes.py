@@ -12,6 +12,8 @@ from appliance.runtime.causes import Cause, Facts, cause
     [
         (0, Facts(), Cause.EXITED),
         (70, Facts(), Cause.EXITED),
+        (74, Facts(), Cause.STORAGE),
+        (74, Facts(killed_for=Cause.ASKED), Cause.ASKED),
         (0, Facts(killed_for=Cause.ASKED), Cause.ASKED),
         (-15, Facts(), Cause.SIGNAL),
         (-15, Facts(killed_for=Cause.ASKED), Cause.ASKED),
