@@ -1,8 +1,8 @@
 """Whether silence proves anything just now: on a starved box everybody is silent, and killing makes it worse.
 
-Three signs: our own loop woke late (then the others get a while to show life), the kernel's pressure figures, and a process that
-waits for a disk which does not answer: the figures are averages of ten seconds, and say so too late.  A process that is held still
-by a signal is judged all the same, and no box is starved for ever.
+Its signs: our own loop woke late (then the others get a while to show life), the kernel's pressure figures, and a process that
+waits for a disk which does not answer (the figures are averages of ten seconds, and say so too late), or for a lock, whose holder
+is judged in its place.  A process that is held still by a signal is judged all the same, and no box is starved for ever.
 """
 
 from __future__ import annotations
@@ -36,5 +36,6 @@ class Starvation:
     def spares(self, pid: int, silent_since: BootInstant, now: BootInstant) -> bool:
         """Whether this process is not judged now, though it has been silent for too long."""
         found = boot.stat(pid)
-        starved = now < self.until or pressure.read().starved or boot.waits_for_disk(pid)
+        waits = boot.waits_for_disk(pid) or boot.waits_for_lock(pid)
+        starved = waits or now < self.until or pressure.read().starved
         return patience(starved=starved, stopped=found is not None and found.stopped, silent_ms=now - silent_since)

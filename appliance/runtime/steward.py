@@ -165,7 +165,8 @@ class Steward:
         held = leases.held_now(self.ledger, holder)
         if held:
             lease = next((each.lease for each in held if work and _is(each.lease, work)), None)
-            death = Death(cause=cause, charged=cause not in UNCHARGED, lease=lease, known=cause is not Cause.POWER)
+            known = cause is Cause.ASKED or (cause is not Cause.POWER and lease is not None)
+            death = Death(cause=cause, charged=cause not in UNCHARGED, lease=lease, known=known)
             waits = {kind.kind: kind.backoff_ms for kind in kinds.known(self.ledger)}
             with self.write() as tx:
                 freed = freeing.free(tx, holder, death, lambda kind: waits.get(kind, 1_000), random.random())  # noqa: S311 - jitter
@@ -278,7 +279,7 @@ def main(seat: Seat) -> int:
     waiter = Waiter(place.runtime, ("born", "ask", "due"), seat.process.nonce)
     started = seat.clock.boot()
     processes.enter(live, Entered(holder=holder, kind=NAME, name=seat.name, release=argument.release, started=started))
-    ledger = Ledger(place, seat.clock, seat.process.start_ticks)
+    ledger = Ledger(place, seat.clock, seat.process.start_ticks, waiting=seat.beat)
     with ledger.write() as tx:
         term = terms.enter(tx, NAME, holder)
     steward = Steward(seat=seat, ledger=ledger, live=live, term=term, waiter=waiter)

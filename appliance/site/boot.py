@@ -63,6 +63,15 @@ def waits_for_disk(pid: int) -> bool:
         return False
 
 
+def waits_for_lock(pid: int) -> bool:
+    """Whether a process waits for a lock that another one holds: a blocked entry of ``/proc/locks`` (proc_locks(5))."""
+    try:
+        lines = Path("/proc/locks").read_bytes().splitlines()
+    except FileNotFoundError:  # a kernel that tells nothing
+        return False
+    return any(fields[1:2] == [b"->"] and fields[5:6] == [b"%d" % pid] for fields in map(bytes.split, lines))
+
+
 def start_ticks(pid: int) -> int | None:
     """When a process began, in clock ticks since boot, or None when there is no such process."""
     found = stat(pid)

@@ -15,7 +15,7 @@ It never
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,11 +87,12 @@ class Transaction:
 class Ledger:
     """An open ledger: ``write()`` for a transaction, ``read()`` for a bounded read."""
 
-    def __init__(self, place: Place, clock: Clock, start_ticks: int) -> None:
+    def __init__(self, place: Place, clock: Clock, start_ticks: int, waiting: Callable[[], None] = lambda: None) -> None:
         """Open an existing ledger.
 
         Raises ``EngineTooOldError``, ``LedgerMissingError`` where there is none, ``LedgerTooNewError`` and ``LedgerDamagedError``.
-        ``start_ticks`` is this process's start time, which with its pid names it on the turnstile's page.
+        ``start_ticks`` is this process's start time, which with its pid names it on the turnstile's page.  ``waiting`` is called
+        once a second while a program that does not queue keeps a transaction from beginning.
         """
         require_engine()
         if not (place.state / LEDGER).exists():
@@ -100,6 +101,7 @@ class Ledger:
         self.place = place
         self._guard = Guard()
         self._clock = clock
+        self._waiting = waiting
         self._connection = connect(place.state / LEDGER, psow=place.safe_overwrite, vfs=place.vfs)
         offset_ms = self._look()
         self._connection.execute(f"PRAGMA synchronous = {place.synchronous}")
@@ -164,6 +166,7 @@ class Ledger:
                     if not looks_left:
                         raise
                     self._turnstile.renew()
+                    self._waiting()
                 else:
                     return
         finally:

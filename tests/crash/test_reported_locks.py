@@ -14,6 +14,7 @@ from typing import Final
 import apsw
 import pytest
 
+from appliance import limits
 from appliance.clock import SYSTEM
 from appliance.coordination import handin, kinds, queue
 from appliance.coordination.handin import Returned
@@ -22,15 +23,18 @@ from appliance.coordination.work import Claimed, Holder, Submission
 from appliance.store import live
 from appliance.store.ledger import LEDGER, Ledger, Place
 from appliance.store.live import Live
-from tests.crash.appliance_stage import appliance
+from appliance.store.turnstile import TurnPage
+from tests.crash.appliance_stage import Appliance, appliance, settings
+from tests.crash.facts import until
 from tests.crash.gates import Gate
+from tests.crash.test_appliance_deaths import kill
 from tests.ledger.box import KINDS, found, place
 from tests.ledger.forked import Child, forked
 from tests.ledger.test_reported_wal import standing_reader
 
 pytestmark = pytest.mark.crash
 STALL_MS: Final = 10_000
-LONGER_THAN_A_TURN_MS: Final = 8_000
+LONGER_THAN_ANY_SILENCE_MS: Final = limits.BEAT_MISSED_MS + limits.KILL_GRACE_MS + 1_000
 READS: Final = kinds.reads(KINDS)
 Tell = Callable[[str], None]
 
@@ -140,20 +144,57 @@ def not_queuing(state: Path, for_ms: int) -> Callable[[Tell], None]:
 
 
 def test_p3_an_outcome_waits_for_a_program_that_does_not_queue(tmp_path: Path) -> None:
-    """It lands when the other has ended, as the same attempt; nobody was taken for frozen in the meantime."""
-    gate = Gate(tmp_path / "gate")
+    """It lands when the other has ended, as the same attempt.  The steward waits behind it, longer than any silence, and lives."""
+    gate, other_gate = Gate(tmp_path / "gate"), Gate(tmp_path / "other")
     with appliance(tmp_path) as box:
-        before = box.pids()
+        before = settled(box)
         (id_,) = box.submit("hold", [gate.payload()])
-        gate.calls(1)
-        with forked(not_queuing(box.paths.state, LONGER_THAN_A_TURN_MS)) as other:
-            assert other.line() == "holds"
+        (dies,) = box.submit("hold", [other_gate.payload(until=1)])
+        finishes, doomed = gate.calls(1)[0].pid, other_gate.calls(1)[0].pid
+        with forked(not_queuing(box.paths.state, LONGER_THAN_ANY_SILENCE_MS)) as foreign:
+            assert foreign.line() == "holds"
             gate.open()
-            assert other.line() == "ended"
-        (shown,) = box.ended(id_)
+            inside(box, finishes)
+            kill(doomed)
+            assert foreign.line() == "ended"
+        shown, again = box.ended(id_, dies)
         assert (shown.state, shown.attempt, shown.failures) == ("done", 1, 0)
+        assert (again.state, again.attempt, again.failures) == ("done", 2, 1)
         assert box.moves(id_) == ["submit", "claim", "finish"]
-        assert box.pids() == before
+        assert {name for name, pid in before.items() if box.pids().get(name) != pid} == {_name(before, doomed)}
+
+
+def test_p5_a_steward_that_waits_inside_for_a_foreign_lock_goes_on_beating(tmp_path: Path) -> None:
+    """What it has to free waits as long as the lock; it does not, by its own fault, wait for another steward as well."""
+    gate = Gate(tmp_path / "gate")
+    with appliance(tmp_path, settings(workers=1)) as box:
+        steward = settled(box)["steward"]
+        (id_,) = box.submit("hold", [gate.payload(until=1)])
+        with forked(not_queuing(box.paths.state, LONGER_THAN_ANY_SILENCE_MS)) as foreign:
+            assert foreign.line() == "holds"
+            kill(gate.calls(1)[0].pid)
+            inside(box, steward)
+            assert foreign.line() == "ended"
+        (shown,) = box.ended(id_)
+        assert (shown.state, shown.attempt, shown.failures) == ("done", 2, 1)
+        assert box.pids()["steward"] == steward
+
+
+def settled(box: Appliance) -> dict[str, int]:
+    """Its processes, once the workers of both pools have done something and wait for more."""
+    box.ended(*box.submit("note", ["first"]), *box.submit("locked.note", ["first"]))
+    return box.pids()
+
+
+def inside(box: Appliance, pid: int) -> None:
+    """Wait until this process holds the turn."""
+    page = TurnPage(box.paths.runtime)
+    until(lambda: (held := page.held()) is not None and held.pid == pid, what="the turn")
+    page.close()
+
+
+def _name(pids: dict[str, int], pid: int) -> str:
+    return next(name for name, each in pids.items() if each == pid)
 
 
 def switching(where: Place) -> Callable[[Tell], None]:
