@@ -32,11 +32,11 @@ QUICK = Pace(first_ms=20, most_ms=2_000, window_ms=120_000)
 
 
 def leave_word(seat: Seat, *, ready: bool = True) -> None:
-    """Show that the child is there, and tell the supervisor that it is at work."""
-    folder = Path(seat.argument["folder"])
-    (folder / f"{seat.name}.{seat.process.pid}").write_text(str(seat.process.start_ticks))
+    """Tell the supervisor that the child is at work, and then show the test that it is there."""
     if ready:
         seat.ready()
+    folder = Path(seat.argument["folder"])
+    (folder / f"{seat.name}.{seat.process.pid}").write_text(str(seat.process.start_ticks))
 
 
 def steady(seat: Seat) -> int:
