@@ -37,7 +37,7 @@ ROOT: Final = Path(__file__).parents[2]
 
 
 def settings(*, modules: Sequence[str] = ("tests.vendor_handlers",), workers: int = 2, locked: int = 1, stop_s: int = 2) -> str:
-    """A settings file with these handlers, and so many workers in the default and in the isolated pool."""
+    """A settings file with these handlers, so many workers in the default and in the isolated pool, and short restarts."""
     return f"""
 [handlers]
 built_in = false
@@ -49,6 +49,8 @@ workers = {locked}
 isolated = true
 [stop]
 seconds = {stop_s}
+[restarts]
+most_seconds = 1
 """
 
 
