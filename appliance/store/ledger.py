@@ -203,10 +203,14 @@ class Ledger:
     def checkpoint(self) -> tuple[int, int]:
         """Move the WAL into the file and empty it if no reader stands in the way; (pages in the WAL, pages moved).
 
-        A step of its own, never part of a COMMIT: a checkpoint that fails must not make a finished commit look failed.
+        A step of its own, never part of a COMMIT: a checkpoint that fails must not make a finished commit look failed.  What
+        is there is moved beside the writers; only what they have added since, and the emptying, takes the turn.
         Raises ``StorageFailingError`` when a write or sync of it fails.
         """
         self._guard.check()
+        self._refuse_failing()
+        with meaning.of_writing(self._failing), suppress(apsw.BusyError):
+            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         with self._turnstile, meaning.of_writing(self._failing):
             self._refuse_failing()
             self._connection.set_busy_timeout(0)
