@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from appliance import Context, Done, Folded, Follow, Output, Part, Redo, Reject, Retry, Snooze, Split, Unclear, job
+from appliance.runtime.batch import Batch
 
 Value: TypeAlias = Any  # JSON of the handler's own shape
 
@@ -97,6 +98,13 @@ def leave(context: Context, payload: Value) -> None:
     if payload == "sys.exit":
         sys.exit(0)
     os._exit(0)
+
+
+def parting(context: Context, payload: Value) -> Done:
+    """Leave something behind that ends the process after the work, and before its outcome is handed in."""
+    began(context, payload)
+    Batch.give = lambda _batch, _returned: os._exit(70)  # type: ignore[method-assign, assignment]
+    return Done("gone")
 
 
 def untidy(context: Context, payload: Value) -> Done:
@@ -222,6 +230,7 @@ polite_job = job("polite")(polite)
 deaf_job = job("deaf")(deaf)
 loud_job = job("loud")(loud)
 leave_job = job("leave", failures_max=1)(leave)
+parting_job = job("parting")(parting)
 untidy_job = job("untidy", failures_max=1)(untidy)
 say_job = job("say", failures_max=1)(say)
 slices_job = job("slices", failures_max=50, backoff_ms=1, part=part, fold=fold, conclude=conclude)(slices)

@@ -16,7 +16,8 @@ from appliance.store.ledger import Transaction
 class Death:
     """How a holder ended.
 
-    ``lease`` is the work that was going on, None when none was; ``known`` is False when nobody can say (the power went).
+    ``lease`` is the work that was going on, None when none was; ``known`` is False when nobody can say what it died of (the power
+    went, or it died between two pieces of work: of what it had just done, perhaps, and not handed in).
     ``charged`` says whether this cause counts as a failure of that work.
     """
 

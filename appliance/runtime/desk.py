@@ -32,10 +32,11 @@ from appliance.log import Log
 from appliance.runtime import sizing
 from appliance.runtime.batch import Batch, Standing
 from appliance.runtime.seats import Seat
+from appliance.store.engine import REFUSED
 from appliance.store.ledger import Ledger, Transaction
 from appliance.store.wake import Waiter
 
-UNKEEPABLE: Final = (errors.PayloadError, errors.UnknownKindError, TypeError, ValueError, OverflowError)  # raised before any COMMIT
+UNKEEPABLE: Final = (errors.PayloadError, errors.UnknownKindError, TypeError, ValueError, OverflowError, REFUSED)  # before a COMMIT
 
 
 @dataclass(slots=True, kw_only=True)

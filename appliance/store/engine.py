@@ -16,6 +16,7 @@ import apsw
 
 from appliance import errors, limits
 
+REFUSED: Final = apsw.ConstraintError  # a trigger or a CHECK said no: nothing of the statement remains, and no COMMIT was tried
 BUSY_MS: Final = 30_000  # between turns only checkpoints and first opens can be in the way
 
 

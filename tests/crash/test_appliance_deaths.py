@@ -177,3 +177,12 @@ def test_p14_storage_that_refuses_a_file_costs_its_job_no_failure(tmp_path: Path
         (shown,) = box.ended(id_)
         assert (shown.state, shown.failures) == ("done", 0)
         assert {event.cause for event in box.events(id_) if event.move == "release"} == {"storage"}
+
+
+def test_p13_work_after_which_its_process_dies_each_time_comes_before_a_person(tmp_path: Path) -> None:
+    """Nobody can say of what the process died between two pieces of work, so each that it held counts a start."""
+    with appliance(tmp_path, settings(workers=1)) as box:
+        (id_,) = box.submit("parting", [None])
+        (shown,) = box.ended(id_, seconds=60)
+        assert (shown.state, shown.failures, shown.starts) == ("unclear", 0, 10)
+        assert [each.state for each in box.ended(*box.submit("note", [1]))] == ["done"]

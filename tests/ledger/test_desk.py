@@ -95,3 +95,12 @@ def test_a_claim_that_cannot_be_read_ends_the_worker_and_does_not_spin(box: Box,
     )
     with pytest.raises(ValueError, match="Expecting value"):
         desk.exchange([], (), claim=True)
+
+
+def test_p13_an_outcome_that_the_ledger_refuses_is_the_failure_of_its_own_job(box: Box, desk: Desk) -> None:
+    """It would end worker after worker otherwise, and nobody would be charged."""
+    bad, good = box.lease(payload="bad"), box.lease(payload="good")
+    box.type(f"CREATE TRIGGER no BEFORE INSERT ON result WHEN NEW.job_id = {bad.lease.id} BEGIN SELECT raise(ABORT, 'no'); END")
+    desk.exchange([Returned(claimed=each, outcome=Done("x")) for each in (bad, good)], (), claim=False)
+    assert box.job(good.lease.id) == "done"
+    assert box.job(bad.lease.id, "state, failures, error_class") == ("planned", 1, "outcome.ConstraintError")
