@@ -120,11 +120,17 @@ class Claimed:
     folding: Folding | None = None
 
 
+class Encoded(str):  # noqa: SLOT000 - nothing is put into it
+    """A value as the canonical JSON text that will be committed: whoever has the value may go on changing it."""
+
+
 def encode(value: Json, bytes_max: int, what: str) -> str:
-    """Canonical JSON: sorted keys, no white space, no NaN.
+    """Canonical JSON: sorted keys, no white space, no NaN.  What is encoded already is taken as it is.
 
     Raises ``PayloadError`` for a value that is not JSON, nests too deep, or is over ``bytes_max`` bytes of UTF-8.
     """
+    if isinstance(value, Encoded):
+        return value
     try:
         text = CANONICAL.encode(value)
         size = len(text.encode("utf-8"))

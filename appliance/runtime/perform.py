@@ -22,7 +22,7 @@ from appliance.coordination.handin import Released, Returned
 from appliance.coordination.handlers import Context
 from appliance.coordination.outcomes import Done, Folded, Json, Outcome, Output, Part, Redo, Reject, Retry, Snooze, Split, Unclear
 from appliance.coordination.splits import Step
-from appliance.coordination.work import Answered, Claimed, FilePlace, Folding, Lease, encode
+from appliance.coordination.work import Answered, Claimed, Encoded, FilePlace, Folding, Lease, encode
 from appliance.runtime.call import Call, Function, Perform
 from appliance.runtime.kind_argument import KindArgument
 
@@ -110,9 +110,18 @@ def _job(piece: _Piece) -> tuple[Outcome | Released, tuple[FilePlace, ...]]:
         _check_split(outcome)
     if not isinstance(outcome, Done | Split):
         return outcome, ()
-    encode(outcome.result if isinstance(outcome, Done) else outcome.state, limits.RESULT_BYTES_MAX, "result")
-    places = files.write(piece.bench.state, piece.claimed.lease, outcome.files)
-    return replace(outcome, files={}) if outcome.files else outcome, places
+    fixed = _fixed(outcome)
+    return fixed, files.write(piece.bench.state, piece.claimed.lease, outcome.files)
+
+
+def _fixed(outcome: Done | Split) -> Done | Split:
+    """The outcome as text, without its files: until it is handed in, the handler may change what it returned."""
+    if isinstance(outcome, Split):
+        return replace(outcome, state=Encoded(encode(outcome.state, limits.RESULT_BYTES_MAX, "result")), files={})
+    then = [
+        replace(follow, payload=Encoded(encode(follow.payload, limits.PAYLOAD_BYTES_MAX, "payload"))) for follow in outcome.then
+    ]
+    return Done(Encoded(encode(outcome.result, limits.RESULT_BYTES_MAX, "result")), then)
 
 
 def _check_split(outcome: Split) -> None:
@@ -143,9 +152,8 @@ def _fold(piece: _Piece) -> tuple[Step | Retry | Released, tuple[FilePlace, ...]
     end = end if isinstance(end, OUTCOMES) else Done(end)
     if not isinstance(end, Done):
         return (end, ()) if isinstance(end, Retry | Released) else (replace(step, end=end), ())
-    encode(end.result, limits.RESULT_BYTES_MAX, "result")
-    places = files.write(bench.state, lease, end.files)
-    return replace(step, end=replace(end, files={})), (*places, place)
+    fixed = _fixed(end)
+    return replace(step, end=fixed), (*files.write(bench.state, lease, end.files), place)
 
 
 def _fold_answers(piece: _Piece, folding: Folding) -> tuple[Step, bytes]:
