@@ -47,6 +47,8 @@ def migrate(place: Place, clock: Clock, triggers: Sequence[str], *, release: str
 
 
 def _use_wal(connection: apsw.Connection, place: Place) -> None:
+    """Make a new file one that can give pages back (decision 0017), and one with a WAL."""
+    connection.execute("PRAGMA auto_vacuum = incremental")
     mode = connection.execute("PRAGMA journal_mode = wal").get
     connection.execute(f"PRAGMA synchronous = {place.synchronous}")
     connection.execute("PRAGMA wal_autocheckpoint = 0")

@@ -91,6 +91,18 @@ def test_triggers_are_made_anew_when_the_table_of_moves_changed(tmp_path: Path) 
     connection.close()
 
 
+def test_a_ledger_can_give_pages_back_in_small_steps(tmp_path: Path) -> None:
+    """A box that was busy once does not keep a large file for ever; whether that is possible is decided when the file is made."""
+    where = place(tmp_path)
+    migrate(where, Dial().clock())
+    connection = apsw.Connection(str(where.state / LEDGER))
+    connection.execute("CREATE TABLE filler (content BLOB); INSERT INTO filler VALUES (zeroblob(1000000)); DROP TABLE filler")
+    before = connection.execute("PRAGMA freelist_count").get
+    connection.execute("PRAGMA incremental_vacuum(100)").fetchall()
+    assert connection.execute("PRAGMA freelist_count").get == before - 100
+    connection.close()
+
+
 @pytest.mark.parametrize("wall_ms", [0, 1_800_000_000_000, 1_700_000_000_000, 9_000_000_000_000])
 def test_ledger_time_goes_on_over_a_boot_p11(tmp_path: Path, wall_ms: int) -> None:
     """Boot time begins at zero and the wall may say anything: no instant is before one that was."""
