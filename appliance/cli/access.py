@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from appliance.clock import SYSTEM
+from appliance.coordination import processes
 from appliance.log import Log
+from appliance.runtime import identity
 from appliance.site import boot, config
 from appliance.site.config import Paths
 from appliance.store.ledger import Ledger, Place, Transaction
@@ -40,6 +42,16 @@ class Access:
     def live(self) -> Live:
         """The database of the living, for as long as the command wants it."""
         return Live(self.paths.runtime, boot.boot_id())
+
+
+def living(places: Paths) -> dict[str, int]:
+    """The pids of the living processes by name; of the dead, after a stop, nobody removes the names."""
+    live = Live(places.runtime, boot.boot_id())
+    try:
+        entered = [(each.name, identity.parse(each.holder)) for each in processes.entered(live)]
+    finally:
+        live.close()
+    return {name: process.pid for name, process in entered if process is not None and identity.alive(process)}
 
 
 def paths(arguments: Namespace) -> Paths:

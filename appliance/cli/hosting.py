@@ -13,36 +13,57 @@ from pathlib import Path
 from typing import Final
 
 from appliance import wiring
+from appliance.cli import access
 from appliance.clock import SYSTEM
 from appliance.errors import NotStartedError
 from appliance.log import Log
 from appliance.runtime import fork
 from appliance.site.config import Paths
+from appliance.store.wake import Waiter
 
 LOG: Final = "appliance.log"
 NOTIFY: Final = "ready"
 START_MS_MAX: Final = 60_000
+LOOK_MS: Final = 200  # an appliance that starts is looked at so often, where no news comes of it
 STOP_MS_MAX: Final = 40_000
 
 
 @contextmanager
 def hosted(paths: Paths) -> Iterator[bool]:
-    """Make sure that an appliance runs on these paths; whether it is our own.
+    """Make sure that an appliance is up on these paths; whether it is our own.
 
-    Raises ``NotStartedError`` when our own does not come up.
+    Raises ``NotStartedError`` when none comes up.
     """
     paths.make()
-    if wiring.running(paths.state):
+    if _joined(paths):
         yield False
         return
     with _ear(paths.runtime / f"{NOTIFY}-{os.getpid()}") as ear:
         pid = _start(paths, ear)
         pidfd = os.pidfd_open(pid)
         try:
-            _await_ready(paths, ear, pidfd)
-            yield True
+            own = _ready(ear, pidfd)
+            if not own and not _joined(paths):  # another command may have been first
+                raise _not_started(paths)
+            yield own
         finally:
             _stop(pid, pidfd)
+
+
+def _joined(paths: Paths) -> bool:
+    """Whether an appliance runs that is not our own; one that just starts is waited for, until its processes have entered."""
+    waiter = Waiter(paths.runtime, ("born",), f"command-{os.getpid()}")
+    try:
+        deadline = SYSTEM.boot() + START_MS_MAX
+        while wiring.running(paths.state):
+            if access.living(paths):
+                return True
+            if SYSTEM.boot() >= deadline:
+                raise _not_started(paths)
+            waiter.wait(LOOK_MS)
+    finally:
+        waiter.close()
+    return False
 
 
 @contextmanager
@@ -67,16 +88,20 @@ def _start(paths: Paths, ear: socket.socket) -> int:
         os.close(descriptor)
 
 
-def _await_ready(paths: Paths, ear: socket.socket, pidfd: int) -> None:
+def _ready(ear: socket.socket, pidfd: int) -> bool:
+    """Wait until our own appliance says that it is ready; False when it ends, or does not in time."""
     deadline = SYSTEM.boot() + START_MS_MAX
     while (left := deadline - SYSTEM.boot()) > 0:
-        ready, _, _ = select.select([ear.fileno(), pidfd], [], [], left / 1_000)
-        if ear.fileno() in ready and b"READY=1" in ear.recv(4096).split(b"\n"):
-            return
-        if pidfd in ready:
+        heard, _, _ = select.select([ear.fileno(), pidfd], [], [], left / 1_000)
+        if ear.fileno() in heard and b"READY=1" in ear.recv(4096).split(b"\n"):
+            return True
+        if pidfd in heard:
             break
-    message = f"the appliance did not start; its log is {paths.state / LOG}"
-    raise NotStartedError(message)
+    return False
+
+
+def _not_started(paths: Paths) -> NotStartedError:
+    return NotStartedError(f"the appliance did not start; its log is {paths.state / LOG}")
 
 
 def _stop(pid: int, pidfd: int) -> None:

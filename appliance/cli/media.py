@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from appliance import wiring
 from appliance.cli import access, hosting, render, values, waiting
 from appliance.cli.access import Access
 from appliance.coordination import files, history, queue
@@ -58,13 +59,16 @@ def main(arguments: Namespace) -> int:
             return _tell(found, arguments, arguments.id, None)
     for path in arguments.files:
         _readable(path)
-    with hosting.hosted(access.paths(arguments)) as own, access.opened(arguments) as found:
-        films = _submit(found, arguments)
-        if not own and not arguments.wait:
-            for film in films:
-                print(f"job {film.id} {render.safe(film.path)}: `appliance media report {film.id}` when it is done")
-            return PASSED
-        return _wait(found, arguments, films)
+    films: list[Film] = []
+    while True:
+        with hosting.hosted(access.paths(arguments)) as own, access.opened(arguments) as found:
+            films = films or _submit(found, arguments)
+            if not own and not arguments.wait:
+                for film in films:
+                    print(f"job {film.id} {render.safe(film.path)}: `appliance media report {film.id}` when it is done")
+                return PASSED
+            if _wait(found, arguments, films):
+                return max(_tell(found, arguments, film.id, film.path) for film in _once(films))
 
 
 def _readable(path: Path) -> None:
@@ -108,11 +112,22 @@ def _short(path: Path) -> str:
     return text if len(text) <= PATH_CHARS_MOST else hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def _wait(found: Access, arguments: Namespace, films: Sequence[Film]) -> int:
-    by_id: dict[int, Film] = {film.id: film for film in films}
-    ended = waiting.follow(found, list(by_id), quiet=arguments.json, labels=[film.path.name for film in by_id.values()])
-    codes = dict(list(ended))
-    return max(_tell(found, arguments, id_, by_id[id_].path) for id_ in by_id if id_ in codes)
+def _wait(found: Access, arguments: Namespace, films: Sequence[Film]) -> bool:
+    """Wait for all films; False when the appliance is gone before: with the command that had started it, or by a kill."""
+    once = _once(films)
+    ended = waiting.follow(
+        found,
+        [film.id for film in once],
+        quiet=arguments.json,
+        labels=[film.path.name for film in once],
+        goes_on=lambda: wiring.running(found.paths.state),
+    )
+    return len(list(ended)) == len(once)
+
+
+def _once(films: Sequence[Film]) -> list[Film]:
+    """The films, one for each job."""
+    return list({film.id: film for film in films}.values())
 
 
 def _tell(found: Access, arguments: Namespace, id_: int, path: Path | None) -> int:

@@ -7,10 +7,7 @@ from typing import Final
 
 from appliance import limits, wiring
 from appliance.cli import access, render
-from appliance.coordination import history, kinds, leases, processes
-from appliance.coordination.processes import Entered
-from appliance.runtime import identity
-from appliance.runtime.identity import Process
+from appliance.coordination import history, kinds, leases
 from appliance.store import engine
 from appliance.store.ledger import Ledger
 
@@ -25,9 +22,6 @@ def configure(parser: ArgumentParser) -> None:
 def main(arguments: Namespace) -> int:
     """Tell; 0 when it runs and its storage is well, 1 otherwise."""
     with access.opened(arguments) as found:
-        live = found.live()
-        entered = processes.entered(live)
-        live.close()
         running, storage = wiring.running(found.paths.state), _storage(found.ledger)
         view = {
             "state_directory": str(found.paths.state),
@@ -35,7 +29,7 @@ def main(arguments: Namespace) -> int:
             "storage": storage,
             "engine": engine.engine_version(),
             "wal_bytes": found.ledger.wal_bytes(),
-            "processes": {each.name: process.pid for each in entered if (process := _living(each)) is not None},
+            "processes": access.living(found.paths),
             "holders": len(leases.holders(found.ledger)),
             "jobs": history.counts(found.ledger),
             "kinds": {each.kind: each.version for each in kinds.known(found.ledger)},
@@ -52,12 +46,6 @@ def _storage(ledger: Ledger) -> str:
     if ledger.failing():
         return "failing"
     return "WAL over its bound" if ledger.wal_bytes() > limits.WAL_BYTES_MAX else WELL
-
-
-def _living(entered: Entered) -> Process | None:
-    """The process, unless it has died and nobody has removed its name yet: after a stop, nobody does."""
-    process = identity.parse(entered.holder)
-    return process if process is not None and identity.alive(process) else None
 
 
 def _line(value: object) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -41,8 +41,18 @@ def wait(found: Access, ids: Sequence[int], *, as_json: bool = False) -> int:
     return 0 if all(state == GOOD for state in ends.values()) else 1
 
 
-def follow(found: Access, ids: Sequence[int], *, quiet: bool = False, labels: Sequence[str] = ()) -> Iterator[tuple[int, str]]:
-    """Give (id, state) of each job as it comes to an end, or to a question, while showing how far the others are."""
+def follow(
+    found: Access,
+    ids: Sequence[int],
+    *,
+    quiet: bool = False,
+    labels: Sequence[str] = (),
+    goes_on: Callable[[], bool] = lambda: True,
+) -> Iterator[tuple[int, str]]:
+    """Give (id, state) of each job as it comes to an end, or to a question, while showing how far the others are.
+
+    It ends before them when ``goes_on``, which is asked at every look, says no.
+    """
     left = dict.fromkeys(ids)
     names = dict(zip(ids, labels or [f"job {id_}" for id_ in ids], strict=True))
     waiter = Waiter(found.paths.runtime, ("ends",), f"command-{os.getpid()}")
@@ -56,6 +66,8 @@ def follow(found: Access, ids: Sequence[int], *, quiet: bool = False, labels: Se
                         del left[id_]
                         view.show([Stand(id=id_, state=state, done=1, total=1)])
                         yield id_, state
+                if left and not goes_on():
+                    return
                 if left:
                     view.show([stand(found, live, id_) for id_ in left])
                     waiter.wait(LOOK_MS)

@@ -115,6 +115,9 @@ class Ledger:
         """See that the file is a ledger that this release understands; the offset of its time."""
         try:
             with meaning.of_reading():
+                if not self._connection.execute("PRAGMA user_version").get:
+                    message = f"the ledger in {self.place.state} is not made yet"
+                    raise errors.LedgerMissingError(message)
                 rows: list[Row] = self._connection.execute("SELECT floor FROM ledger").fetchall()
                 schema.require(rows[0][0])
                 return life.offset_ms(self._connection, self._clock)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.crash.appliance_stage import Appliance, appliance
+from appliance.coordination import history
+from appliance.errors import LedgerMissingError
+from tests.crash.appliance_stage import Appliance, appliance, children
+from tests.crash.facts import until
 from tests.e2e.manners import plain, refused
 
 pytestmark = [pytest.mark.crash, pytest.mark.media]
@@ -123,3 +127,38 @@ def test_a_very_long_name_is_no_hindrance(cinema: Appliance, film: Path, tmp_pat
     path.write_bytes(film.read_bytes() + b"\0")
     (second,) = cinema.json("media", "qc", str(path), "--wait")
     assert second["job"] != first["job"]
+
+
+def test_films_of_several_commands_at_once_share_an_appliance(tmp_path: Path) -> None:
+    """One of them starts it, the others join; when its own film is done it stops it, and another starts it again."""
+    with appliance(tmp_path, SETTINGS, start=False) as box:
+        commands = []
+        for number in range(3):
+            (box.folder / f"film{number}").write_text(f"no film {number}")
+            commands.append(box.begin("media", "qc", f"film{number}", "--wait", new_session=True))
+        for command in commands:
+            output, errors = command.communicate(timeout=60)
+            assert b"no verdict" in output, errors
+            assert command.returncode == 2
+        assert not box.members()
+
+
+def asked(box: Appliance) -> bool:
+    """Whether there is a job."""
+    try:
+        with box.ledger() as ledger:
+            return bool(history.newest(ledger, most=1))
+    except LedgerMissingError:
+        return False
+
+
+def test_a_film_is_measured_to_its_end_though_somebody_kills_the_appliance(tmp_path: Path, film: Path) -> None:
+    """The command had started it, and starts it once more."""
+    with appliance(tmp_path, SETTINGS, start=False) as box:
+        command = box.begin("media", "qc", str(film), "--json", new_session=True)
+        until(lambda: asked(box), what="the job of the command")
+        (supervisor,) = children(command.pid)
+        os.kill(supervisor, signal.SIGKILL)
+        output, errors = command.communicate(timeout=60)
+        assert command.returncode == 0, errors
+        assert json.loads(output)["frames"] == 25

@@ -211,3 +211,11 @@ def test_the_rows_of_many_bindings_come_in_their_order(box: Box) -> None:
     with box.ledger.write() as tx:
         assert act(tx) == [("c",), ("a",), ("b",)]
         assert tx.row("SELECT 1 WHERE 0") is None
+
+
+def test_a_ledger_that_is_just_being_made_is_none_yet(tmp_path: Path) -> None:
+    """A command that comes while the first start works on it is told so, and not that we are at fault."""
+    where = place(tmp_path)
+    (where.state / LEDGER).touch()
+    with pytest.raises(errors.LedgerMissingError, match="not made yet"):
+        Ledger(where, Dial().clock(), 1)
