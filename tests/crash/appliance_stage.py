@@ -217,7 +217,8 @@ class Appliance:
     def ended(self, *ids: int, seconds: float = 20.0) -> list[Shown]:
         """The jobs, once all of them have come to an end."""
         with self.ledger() as ledger:
-            until(lambda: all(history.ended(ledger, id_) for id_ in ids), seconds=seconds, what="the end of the jobs")
+            for id_ in ids:
+                until(lambda id_=id_: history.ended(ledger, id_), seconds=seconds, what=f"the end of job {id_}")  # type: ignore[misc]
             return [history.show(ledger, id_) for id_ in ids]
 
     def stands(self, id_: int, *states: str, seconds: float = 20.0) -> Shown:

@@ -47,7 +47,7 @@ def act(box: Appliance, chance: random.Random) -> None:
         box.process.send_signal(signal.SIGHUP)
     elif what == "steward" and "steward" in living:
         send(living["steward"], signal.SIGKILL)
-    elif everybody:
+    elif what in ("kill", "pause") and everybody:
         victim = chance.choice(everybody)
         send(victim, signal.SIGKILL if what == "kill" else signal.SIGSTOP)
         if what == "pause":

@@ -125,6 +125,56 @@ def test_a_reload_changes_what_changed_and_charges_nobody(tmp_path: Path) -> Non
         assert box.running()
 
 
+SHOP = """
+from appliance import job
+
+@job("shop.price", version={version})
+def price(context, payload):
+    return {price}
+"""
+
+
+def test_a_reload_takes_the_new_code_of_a_module(tmp_path: Path) -> None:
+    """No process of the appliance keeps the old one; a module that is broken then leaves its kinds out, and the rest at work."""
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    (shop / "prices.py").write_text(SHOP.format(version=1, price=1))
+    with appliance(tmp_path, settings(modules=("tests.vendor_handlers", "prices"), stop_s=STOP_S), start=False) as box:
+        box.start(PYTHONPATH=str(shop))
+        assert box.process is not None
+        assert box.ended(*box.submit("shop.price", [1]))[0].result == 1
+        before = set(box.pids().values())
+        (shop / "prices.py").write_text(SHOP.format(version=2, price=20_000))
+        box.process.send_signal(signal.SIGHUP)
+        until(lambda: not before & set(box.complete().values()), what="new processes alone")
+        (shown,) = box.ended(*box.submit("shop.price", [1]))
+        assert (shown.version, shown.result) == (2, 20_000)
+        before = set(box.pids().values())
+        (shop / "prices.py").write_text("this is broken from here on")
+        box.process.send_signal(signal.SIGHUP)
+        until(lambda: not before & set(box.complete().values()), what="new processes alone")
+        (waits,) = box.submit("shop.price", [2])
+        assert box.ended(*box.submit("note", [1]))[0].state == "done"
+        assert box.show(waits).state == "ready"
+
+
+@pytest.mark.soak
+def test_a_steward_that_stands_still_is_replaced(tmp_path: Path) -> None:
+    """It beats no more, so it is ended, and the next one frees what died meanwhile."""
+    gate = Gate(tmp_path / "gate")
+    with appliance(tmp_path) as box:
+        steward = box.pids()["steward"]
+        (id_,) = box.submit("hold", [gate.payload()])
+        worker = gate.calls(1)[0].pid
+        os.kill(steward, signal.SIGSTOP)
+        os.kill(worker, signal.SIGKILL)
+        until(lambda: gone(steward), seconds=40, what="the end of the steward")
+        gate.calls(2)
+        gate.open()
+        (shown,) = box.ended(id_)
+        assert (shown.state, shown.attempt, shown.failures) == ("done", 2, 1)
+
+
 def test_a_reload_with_bad_settings_changes_nothing(tmp_path: Path) -> None:
     """The old plan goes on, and the log names the key."""
     with appliance(tmp_path) as box:
