@@ -162,3 +162,31 @@ def test_a_film_is_measured_to_its_end_though_somebody_kills_the_appliance(tmp_p
         output, errors = command.communicate(timeout=60)
         assert command.returncode == 0, errors
         assert json.loads(output)["frames"] == 25
+
+
+@pytest.fixture(scope="module")
+def long_film(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A film that takes some seconds to measure."""
+    path = tmp_path_factory.mktemp("film") / "long.avi"
+    source = "testsrc2=size=640x360:rate=25:duration=40"
+    argv = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, "-c:v", "mpeg4", "-qscale:v", "20", "-bitexact", str(path)]
+    subprocess.run(argv, check=True, timeout=60)
+    return path
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_a_command_that_is_interrupted_takes_its_appliance_along(
+    tmp_path: Path, long_film: Path, number: signal.Signals, code: int
+) -> None:
+    """By Ctrl-C or kill -9: no process is left after two seconds, and the next command goes on where this one was."""
+    with appliance(tmp_path, SETTINGS, start=False) as box:
+        command = box.begin("media", "qc", str(long_film), new_session=True)
+        until(lambda: (box.paths.state / "ledger.db").exists() and box.json("jobs", "list"), what="the job")
+        box.stands(1, "leased", "gathering")
+        command.send_signal(number)
+        _, errors = command.communicate(timeout=30)
+        assert (command.returncode, b"Traceback" in errors) == (code, False)
+        until(lambda: not box.members(), seconds=2, what="the end of all processes")
+        (told,) = box.json("media", "qc", str(long_film))
+        assert (told["job"], told["state"], told["frames"]) == (1, "done", 1_000)
+        assert box.show(1).failures == 0
