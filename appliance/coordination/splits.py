@@ -135,6 +135,8 @@ def stop_asked(tx: Transaction) -> list[int]:
         if leases.stop(tx, job, started=False, cause="cancelled while gathering", actor=Actor.STEWARD):
             forget(tx, job)
             stopped.append(id_)
+    if stopped:
+        tx.topics.add("ask")  # who has claimed a part since somebody asked has not heard of it
     return stopped
 
 

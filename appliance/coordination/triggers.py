@@ -16,7 +16,16 @@ from appliance.coordination.states import NOUNS
 from appliance.store.statements import load
 
 SQL: Final = load("appliance.coordination", "triggers.sql")
-STANDING: Final = ("job_stays", "part_stays", "job_payload", "result_enters", "result_kept", "result_stays", "event_stays")
+STANDING: Final = (
+    "job_stays",
+    "part_stays",
+    "split_stays",
+    "job_payload",
+    "result_enters",
+    "result_kept",
+    "result_stays",
+    "event_stays",
+)
 TERMS: Final = ("term_grows", "term_stays", "term_entered", "term_moved")
 
 
@@ -55,7 +64,7 @@ TABLES: Final = (
         job_id="id",
         ordinal="NULL",
         started="NEW.started_ms",
-        fixed=("id", "kind", "work_id", "version", "round", "submitted_ms", "parent_id"),
+        fixed=("id", "kind", "work_id", "version", "round", "failures_max", "submitted_ms", "parent_id"),
         moved=("cancel_asked_ms", "ended_ms"),
     ),
     Noun(
@@ -64,7 +73,7 @@ TABLES: Final = (
         job_id="job_id",
         ordinal="NEW.ordinal",
         started="NEW.started_ms",
-        fixed=("job_id", "job_attempt", "ordinal", "kind", "version"),
+        fixed=("job_id", "job_attempt", "ordinal", "kind", "version", "failures_max"),
         moved=("params", "result"),
     ),
     Noun(
@@ -73,7 +82,7 @@ TABLES: Final = (
         job_id="job_id",
         ordinal="NEW.folded",
         started="NULL",
-        fixed=("job_id", "attempt", "kind", "version", "parts", "width"),
+        fixed=("job_id", "attempt", "kind", "version", "parts", "width", "when_dead", "failures_max"),
         moved=("folded", "carried", "output_fence", "output_bytes"),
     ),
 )

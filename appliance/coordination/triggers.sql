@@ -62,6 +62,13 @@ BEGIN
   SELECT raise(ABORT, 'part: a live part is not deleted');
 END
 
+-- name: split_stays
+CREATE TRIGGER split_stays BEFORE DELETE ON split
+  WHEN EXISTS (SELECT 1 FROM job WHERE id = OLD.job_id AND state = 'gathering' AND attempt = OLD.attempt)
+BEGIN
+  SELECT raise(ABORT, 'split: a gathering job keeps its split');
+END
+
 -- name: job_payload
 CREATE TRIGGER job_payload BEFORE UPDATE OF payload ON job WHEN NEW.payload IS NOT OLD.payload AND NEW.move <> 'correct' BEGIN
   SELECT raise(ABORT, 'job: a payload changes by correct alone');

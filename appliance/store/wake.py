@@ -89,12 +89,19 @@ class Waker:
         self._near = ShortPath(self._folder)
 
     def wake(self, topics: frozenset[str] | set[str]) -> None:
-        """Send to every waiter of these topics.  One that is gone, or already has a full queue, is passed over."""
+        """Send to every waiter of these topics.  One that has a full queue is passed over, one that is gone is taken away."""
         with contextlib.suppress(FileNotFoundError):  # without the folder nobody waits, and the commit stands all the same
             for name in os.listdir(self._folder):
                 if not topics.isdisjoint(name.partition(SEPARATOR)[0].split(AND)):
-                    with contextlib.suppress(OSError):
-                        self._socket.sendto(b"!", self._near.path + name)
+                    self._send(self._near.path + name)
+
+    def _send(self, ear: str) -> None:
+        try:
+            self._socket.sendto(b"!", ear)
+        except ConnectionRefusedError:  # a process that was killed has left it behind; a command's is nobody else's to take away
+            Path(ear).unlink(missing_ok=True)
+        except OSError:
+            return
 
     def close(self) -> None:
         """Give the descriptors back."""

@@ -37,6 +37,7 @@ def test_a_gathering_that_is_asked_to_end_is_seen(box: Box) -> None:
     with box.ledger.write() as tx:
         assert splits.at_work_on_asked(tx) == [(ANNA, id_)]
         splits.stop_asked(tx)
+        assert "ask" in tx.topics  # who claimed after the asking looks once more
         assert splits.at_work_on_asked(tx) == []
     assert not splits.any_asked(box.ledger)
 

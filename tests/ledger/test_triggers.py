@@ -51,7 +51,7 @@ def test_a_job_changes_by_a_move_alone(box: Box, sets: str) -> None:
     refused(box, f"UPDATE job SET {sets}")  # noqa: S608 - the parameters above
 
 
-@pytest.mark.parametrize("column", ["id", "kind", "work_id", "version", "round", "submitted_ms", "parent_id"])
+@pytest.mark.parametrize("column", ["id", "kind", "work_id", "version", "round", "failures_max", "submitted_ms", "parent_id"])
 def test_what_a_job_is_does_not_change_p2(box: Box, column: str) -> None:
     """Its identity least of all."""
     box.submit()
@@ -141,6 +141,10 @@ def test_history_is_not_rewritten(box: Box) -> None:
         "UPDATE split SET output_bytes = 5",
         "UPDATE split SET opened = 9",
         "UPDATE split SET width = 9",
+        "UPDATE split SET when_dead = 'fold'",
+        "UPDATE split SET failures_max = 9",
+        "UPDATE part SET failures_max = 9",
+        "DELETE FROM split",
         "UPDATE split SET state = 'ready', move = 'offer', moves = moves + 1, actor = 'person'",
     ],
 )

@@ -76,6 +76,16 @@ def test_a_dead_waiter_is_passed_over_and_replaced(box: Box) -> None:
     born.close()
 
 
+def test_what_a_killed_waiter_left_behind_goes_with_the_next_commit(box: Box) -> None:
+    """A command that was killed has nobody who clears up after it, and each commit would call it for ever."""
+    runtime = box.ledger.place.runtime
+    dead, other = Waiter(runtime, ["work"], "command-7"), Waiter(runtime, ["ends"], "command-8")
+    dead._socket.close()  # noqa: SLF001 - as the kernel does when it dies
+    box.submit()
+    assert os.listdir(runtime / FOLDER) == ["ends~command-8"]
+    other.close()
+
+
 def test_a_commit_stands_when_nobody_can_be_woken(box: Box) -> None:
     """The runtime folder was taken away under it."""
     shutil.rmtree(box.ledger.place.runtime / FOLDER)
