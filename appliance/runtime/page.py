@@ -11,7 +11,6 @@ started (or not ended) yet.  A reader never waits and never sees a torn record. 
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 import re
 import struct
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from appliance.clock import BootInstant
+from appliance.store.room import mapped
 
 RECORD: Final = struct.Struct("<QqqqqqI")  # sequence, job, ordinal or -1, attempt, started, limit, CRC-32 of all before
 COPY_BYTES: Final = 64
@@ -47,11 +47,10 @@ class Page:
     __slots__ = ("_map", "_sequence", "path")
 
     def __init__(self, path: Path) -> None:
-        """Make the file, which must not exist yet."""
+        """Make the file, which must not exist yet.  Raises ``StorageFullError`` when there is no room for it."""
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            os.ftruncate(descriptor, PAGE_BYTES)
-            self._map = mmap.mmap(descriptor, PAGE_BYTES)
+            self._map = mapped(descriptor, PAGE_BYTES)
         finally:
             os.close(descriptor)
         self.path = path

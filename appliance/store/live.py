@@ -84,11 +84,11 @@ class Live:
             raise
 
     def note(self, sql: str, bindings: Bindings) -> None:
-        """One statement that may be lost, and is when somebody stays inside: nobody's work waits for a process that is frozen."""
+        """One statement that may be lost, and is when somebody stays inside, or there is no room: nobody's work depends on it."""
         self._guard.check()
         self._connection.set_busy_timeout(NOTE_MS)
         try:
-            with suppress(apsw.BusyError):
+            with suppress(apsw.BusyError, apsw.FullError, apsw.IOError, apsw.CantOpenError):
                 self._connection.execute(sql, bindings)
         finally:
             self._connection.set_busy_timeout(BUSY_MS)

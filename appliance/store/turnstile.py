@@ -25,6 +25,7 @@ from typing import Final, Self
 
 from appliance.clock import BootInstant, Clock
 from appliance.store.engine import Guard
+from appliance.store.room import mapped
 
 HOLDER: Final = struct.Struct("=QQQQ")  # pid, start ticks, ticket, since (boot ms, 0 = nobody)
 INSIDE: Final = 0
@@ -51,11 +52,13 @@ class TurnPage:
     """The shared page beside a turnstile, in memory.  One writer at a time: the holder of the turn."""
 
     def __init__(self, runtime: Path) -> None:
-        """Map the page, making it when it is not there; it carries no state that must survive."""
+        """Map the page, making it when it is not there; it carries no state that must survive.
+
+        Raises ``StorageFullError`` when there is no room for it.
+        """
         descriptor = os.open(runtime / PAGE_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            os.ftruncate(descriptor, mmap.PAGESIZE)
-            self._map = mmap.mmap(descriptor, mmap.PAGESIZE)
+            self._map = mapped(descriptor, mmap.PAGESIZE)
         finally:
             os.close(descriptor)
 

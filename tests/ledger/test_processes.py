@@ -99,3 +99,11 @@ def test_the_progress_of_work_that_ended_is_no_news(live: Live) -> None:
     progress.end(PART)
     assert stands(live) == []
     os.close(line)
+
+
+def test_notes_that_find_no_room_are_lost_and_cost_no_work(live: Live) -> None:
+    """The memory that the runtime folder lies in is full."""
+    live._connection.execute("PRAGMA max_page_count = 6")  # noqa: SLF001 - as a full filesystem says it
+    for id_ in range(1, 1_000):
+        processes.note_progress(live, replace(PART, id=JobId(id_)), 1, 10, NOW)
+    assert len(live.rows("SELECT job_id FROM progress")) < 999
