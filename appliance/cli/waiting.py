@@ -17,7 +17,6 @@ from appliance.store.live import Live
 from appliance.store.wake import Waiter
 
 LOOK_MS: Final = 400  # how often a view is drawn anew
-LINE_MS: Final = 5_000  # how often a plain line is printed
 GOOD: Final = "done"
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from appliance import errors, limits
-from appliance.coordination import kinds
 from appliance.coordination.states import Actor
 from appliance.coordination.work import (
     Answered,
@@ -208,6 +207,3 @@ def files(tx: Transaction, id_: JobId, attempt: int) -> list[FilePlace]:
         FilePlace(id=id_, attempt=attempt, ordinal=ordinal, part_attempt=part_attempt, name=name, size_bytes=size, sha256=sha256)
         for ordinal, part_attempt, name, size, sha256 in tx.rows(SPLITS["files"], {"id": id_, "attempt": attempt})
     ]
-
-
-__all__ = ["bindings", "claim", "files", "kinds", "next_due_ms", "ripen", "submit", "submit_bound", "waits"]
