@@ -1,8 +1,8 @@
 """Every error the product raises on purpose: what happened (the message), what to do (the remedy), how the process ends.
 
 A class cannot be defined without a remedy, so no message reaches a person who is then left alone with it.  Exit codes are
-those of sysexits.h where one fits: 64 usage, 65 input, 66 no such file, 69 unavailable, 70 internal, 73 cannot be made,
-74 storage, 75 try again, 77 not allowed, 78 configuration.
+those of sysexits.h where one fits: 64 usage, 65 input, 66 no such file, 69 unavailable, 70 internal, 71 no room on the machine,
+73 cannot be made, 74 storage, 75 try again, 77 not allowed, 78 configuration.
 """
 
 from __future__ import annotations
@@ -78,6 +78,12 @@ class StorageFailingError(
     exit_code=74,
 ):
     """A write or a sync to the ledger failed; whether the last transaction took hold is unknown."""
+
+
+class NoRoomError(
+    ApplianceError, remedy="free memory, or let fewer processes run on the machine; the appliance goes on by itself", exit_code=71
+):
+    """The machine had no room for another process."""
 
 
 class StorageFullError(

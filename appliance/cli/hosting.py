@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import select
 import signal
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Final
 
 from appliance import wiring
@@ -22,7 +22,6 @@ from appliance.site.config import Paths
 from appliance.store.wake import Waiter
 
 LOG: Final = "appliance.log"
-NOTIFY: Final = "ready"
 START_MS_MAX: Final = 60_000
 LOOK_MS: Final = 200  # an appliance that starts is looked at so often, where no news comes of it
 STOP_MS_MAX: Final = 40_000
@@ -38,7 +37,7 @@ def hosted(paths: Paths) -> Iterator[bool]:
     if _joined(paths):
         yield False
         return
-    with _ear(paths.runtime / f"{NOTIFY}-{os.getpid()}") as ear:
+    with _ear() as ear:
         pid = _start(paths, ear)
         pidfd = os.pidfd_open(pid)
         try:
@@ -67,21 +66,17 @@ def _joined(paths: Paths) -> bool:
 
 
 @contextmanager
-def _ear(path: Path) -> Iterator[socket.socket]:
+def _ear() -> Iterator[socket.socket]:
     """A socket that hears what a service manager would be told."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as ear:
-        path.unlink(missing_ok=True)
-        ear.bind(str(path))
-        try:
-            yield ear
-        finally:
-            path.unlink(missing_ok=True)
+        ear.bind(f"\0appliance-{secrets.token_hex(16)}")  # abstract: no path that could be too long, or be left behind
+        yield ear
 
 
 def _start(paths: Paths, ear: socket.socket) -> int:
     descriptor = os.open(paths.state / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     log = Log(wall_ms=SYSTEM.wall_ms, descriptor=descriptor)
-    address = str(ear.getsockname())
+    address = "@" + ear.getsockname()[1:].decode("ascii")
     try:
         return fork.fork(lambda: wiring.run(paths, SYSTEM, log, notify=address), settle=lambda: None, keep=(), log=log)
     finally:

@@ -61,12 +61,3 @@ def facts(pairs: Iterable[tuple[str, object]]) -> None:
     width = max((len(name) for name, _ in known), default=0)
     for name, value in known:
         print(f"{name:{width}}  {safe(value)}")
-
-
-def duration(ms: int) -> str:
-    """A length of time for people."""
-    seconds = ms / 1_000
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.1f} s"

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, Protocol
 
 from appliance.cli import render
@@ -17,6 +18,7 @@ from appliance.store.live import Live
 from appliance.store.wake import Waiter
 
 LOOK_MS: Final = 400  # how often a view is drawn anew
+SHOWN_MOST: Final = 40  # jobs whose progress is looked up; the others show when they end
 GOOD: Final = "done"
 
 
@@ -59,16 +61,14 @@ def follow(
     try:
         with _view(names, quiet=quiet) as view:
             while left:
-                for id_ in list(left):
-                    state = history.ended(found.ledger, id_)
-                    if state:
-                        del left[id_]
-                        view.show([Stand(id=id_, state=state, done=1, total=1)])
-                        yield id_, state
+                for id_, state in history.ended(found.ledger, left).items():
+                    del left[id_]
+                    view.show([Stand(id=id_, state=state, done=1, total=1)])
+                    yield id_, state
                 if left and not goes_on():
                     return
                 if left:
-                    view.show([stand(found, live, id_) for id_ in left])
+                    view.show([stand(found, live, id_) for id_ in islice(left, SHOWN_MOST)])
                     waiter.wait(LOOK_MS)
     finally:
         live.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -112,10 +113,9 @@ def state(ledger: Ledger, id_: int) -> str:
     return found
 
 
-def ended(ledger: Ledger, id_: int) -> str | None:
-    """The state of a job that has come to an end or to a question; None while it goes on."""
-    rows = ledger.read(SQL["ended"], {"id": id_})
-    return rows[0][0] if rows else None
+def ended(ledger: Ledger, ids: Iterable[int]) -> dict[int, str]:
+    """The states of those among these jobs that have come to an end or to a question: one look for all."""
+    return dict(ledger.read(SQL["ended"], {"ids": json.dumps(list(ids))}))
 
 
 def newest(ledger: Ledger, *, most: int, before: int = NEWEST, only: State | None = None) -> list[Listed]:

@@ -23,7 +23,8 @@ SELECT id, kind, work_id, state, attempt, failures, submitted_ms, moved_ms, erro
 SELECT state, count(*) FROM job GROUP BY state ORDER BY state;
 
 -- name: ended
-SELECT state FROM job WHERE id = :id AND state IN ('done', 'unclear', 'rejected', 'dead', 'cancelled');
+SELECT job.id, job.state FROM json_each(:ids) AS ids CROSS JOIN job ON job.id = ids.value
+ WHERE job.state IN ('done', 'unclear', 'rejected', 'dead', 'cancelled');
 
 -- name: files
 SELECT attempt, ordinal, part_attempt, name, size_bytes, sha256 FROM file WHERE job_id = :id AND ordinal < 0 ORDER BY name;

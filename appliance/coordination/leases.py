@@ -143,10 +143,15 @@ def _started_too_often(tx: Transaction, lease: Lease, facts: dict[str, Any]) -> 
 
 
 def snooze(tx: Transaction, lease: Lease, after_ms: int, why: str, started_ms: int | None) -> bool:
-    """Not yet: planned again without a failure."""
-    facts = bound(tx, lease, started_ms) | {"due_ms": tx.now.ms + min(max(after_ms, 1), limits.AFTER_MS_MAX), "cause": cut(why)}
+    """Not yet: planned again without a failure; past the deadline for that a person must look."""
+    wait_ms = min(max(after_ms, limits.SNOOZE_MS_MIN), limits.AFTER_MS_MAX)
+    facts = bound(tx, lease, started_ms) | {
+        "due_ms": tx.now.ms + wait_ms,
+        "cause": cut(why),
+        "snoozed_ms_max": limits.SNOOZED_MS_MAX,
+    }
     tx.topics.add("due")
-    return bool(tx.row(SQL["snooze"], facts)) or late(tx, lease, "snooze")
+    return bool(tx.row(SQL["snooze"], facts)) or doubt(tx, lease, f'it says "not yet" for too long: {why}', started_ms)
 
 
 def reject(tx: Transaction, lease: Lease, what: str, started_ms: int | None) -> bool:

@@ -36,7 +36,7 @@ UPDATE job
    SET state = 'planned', holder = NULL, starts = 0, started_ms = :started_ms, due_ms = :due_ms,
        rank = :due_ms - priority * :head_start_ms,
        move = 'snooze', actor = 'holder', cause = :cause, moved_ms = :now, moves = moves + 1
- WHERE id = :id AND state = 'leased' AND attempt = :attempt
+ WHERE id = :id AND state = 'leased' AND attempt = :attempt AND :due_ms - submitted_ms <= :snoozed_ms_max
 RETURNING id;
 
 -- name: release

@@ -5,8 +5,9 @@ from __future__ import annotations
 import signal
 from dataclasses import dataclass
 from enum import StrEnum, unique
+from typing import Final
 
-from appliance.errors import StorageFailingError
+from appliance.errors import NoRoomError, StorageFailingError
 
 
 @unique
@@ -18,6 +19,7 @@ class Cause(StrEnum):
     SIGNAL = "signal"  # it crashed, or somebody else killed it
     TIME_LIMIT = "time_limit"  # it took longer than its job may, in time or in CPU
     STORAGE = "storage"  # it ended by itself, as the disk refused a write: no fault of its work
+    ROOM = "room"  # it ended by itself, as the machine had no room for its hand: no fault of its work
     EXITED = "exited"  # it ended by itself, with any other code
     HUNG = "hung"  # it showed no life, and we ended it
     GARBLED = "garbled"  # a hand that answered nonsense, or would not stop talking
@@ -33,7 +35,8 @@ class Facts:
     oom_kills: int = 0
 
 
-TIME_SIGNALS = frozenset({signal.SIGXCPU, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF})
+OF_THE_BOX: Final = {StorageFailingError.exit_code: Cause.STORAGE, NoRoomError.exit_code: Cause.ROOM}
+TIME_SIGNALS: Final = frozenset({signal.SIGXCPU, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF})
 
 
 def cause(code: int, facts: Facts) -> Cause:
@@ -50,4 +53,4 @@ def cause(code: int, facts: Facts) -> Cause:
         return Cause.TIME_LIMIT
     if code < 0:
         return Cause.SIGNAL
-    return facts.killed_for or (Cause.STORAGE if code == StorageFailingError.exit_code else Cause.EXITED)
+    return facts.killed_for or OF_THE_BOX.get(code, Cause.EXITED)

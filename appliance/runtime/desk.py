@@ -141,7 +141,7 @@ class Desk:
         """The end of the stop: hand in what came to an outcome, hand back what did not."""
         returned, current = self.batch.close()
         if current is not None:
-            returned.append(Returned(claimed=current, outcome=Released(cause="stopped", started=True)))
+            returned.append(Returned(claimed=current, outcome=Released(cause="stopped", started=False)))
         self.exchange(returned, (), claim=False)
 
     def exchange(self, finished: list[Returned], withdrawn: tuple[Claimed, ...], *, claim: bool) -> None:

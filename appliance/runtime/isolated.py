@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from appliance.coordination.handin import DIED, Released
 from appliance.coordination.outcomes import Retry
+from appliance.errors import NoRoomError
 from appliance.runtime.arguments import WorkerArgument
 from appliance.runtime.call import Call, Perform
 from appliance.runtime.causes import Cause
@@ -18,7 +19,10 @@ ENVIRONMENT: Final = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "OPENBLAS_NUM_
 
 
 def in_hand(seat: Seat, argument: WorkerArgument) -> Perform:
-    """Carries calls out in a hand of its own, which is started at the first call."""
+    """Carries calls out in a hand of its own, which is started at the first call.
+
+    What it gives raises ``NoRoomError`` when the machine has no room for one: the worker ends, which is no failure of the work.
+    """
     setup = Setup(
         modules=sorted({kind.module for kind in argument.kinds}),
         memory_bytes_max=max(kind.memory_bytes_max for kind in argument.kinds),
@@ -34,11 +38,15 @@ def in_hand(seat: Seat, argument: WorkerArgument) -> Perform:
             cancelled=call.context.cancelled,
             progress=call.context.progress,
         )
-        got = hand.perform(call, watch)
+        try:
+            got = hand.perform(call, watch)
+        except OSError as error:
+            message = f"no hand could be started: {error.strerror or error}"
+            raise NoRoomError(message) from error
         if isinstance(got, Answer):
             return got.outcome
         if got.cause is Cause.ASKED:
-            return Released(cause="stopped", started=True)
+            return Released(cause="stopped", started=False)
         seat.log.warning("hand died", job=call.context.job_id, ordinal=call.context.ordinal, cause=got.cause, code=got.code)
         return Retry(f"its hand died: {got.cause}, exit code {got.code}\n{got.text}", error_class=f"{DIED}{got.cause}")
 

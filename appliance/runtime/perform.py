@@ -73,6 +73,8 @@ class _Piece:
         )
         try:
             return self.bench.perform(call)
+        except errors.NoRoomError:
+            raise
         except MemoryError:
             return Retry("the handler ran out of memory", error_class="memory")
         except errors.PayloadError as error:
@@ -84,8 +86,8 @@ class _Piece:
 def do(bench: Bench, claimed: Claimed, kind: KindArgument, started: LedgerInstant | None = None) -> Returned:
     """Do a piece of work and make its outcome ready to be handed in: checked, its files written and synced.
 
-    Raises ``StorageFullError`` and ``StorageFailingError`` when the disk refuses the files: then the process ends, which is no
-    failure of the work, and another is started at a pace.
+    Raises ``StorageFullError`` and ``StorageFailingError`` when the disk refuses the files, ``NoRoomError`` when the machine has no
+    room for a hand: then the process ends, which is no failure of the work, and another is started at a pace.
     """
     piece = _Piece(bench=bench, claimed=claimed, kind=kind)
     try:
@@ -196,8 +198,7 @@ def _empty(scratch: Path) -> None:
     try:
         within = os.open(scratch, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
-        scratch.unlink(missing_ok=True)
-        scratch.mkdir(mode=0o700)
+        _remake(scratch)
         return
     try:
         names = os.listdir(within)
@@ -208,3 +209,13 @@ def _empty(scratch: Path) -> None:
             shutil.rmtree(left, ignore_errors=True)
         else:
             left.unlink(missing_ok=True)
+
+
+def _remake(scratch: Path) -> None:
+    """Whatever the handler put in the place of its folder, or made of its permissions."""
+    if scratch.is_dir() and not scratch.is_symlink():
+        scratch.chmod(0o700)
+        shutil.rmtree(scratch, ignore_errors=True)
+    else:
+        scratch.unlink(missing_ok=True)
+    scratch.mkdir(mode=0o700, exist_ok=True)

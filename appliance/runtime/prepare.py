@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
-from appliance.coordination import kinds, triggers
+from appliance.coordination import kinds, processes, triggers
 from appliance.coordination.handlers import Handler
 from appliance.errors import HandlerError
-from appliance.runtime import fork, program, trial
+from appliance.runtime import fork, identity, program, trial
 from appliance.runtime.arguments import StewardArgument, StoreArgument, WorkerArgument
 from appliance.runtime.kind_argument import kind_of
 from appliance.runtime.loading import load, look_in
@@ -47,7 +48,8 @@ def prepare(seat: Seat, wanted: Wanted) -> bytes:
     if warning:
         seat.log.warning("filesystem", what=warning)
     prove_locks(seat, wanted)
-    check.check_if_unclean(place)
+    if not anybody_at_work(seat, place.runtime):  # a reload checks nothing: the check would pin the WAL beside the workers
+        check.check_if_unclean(place)
     if recovery.recover(place, seat.clock, seat.process.start_ticks):
         seat.log.warning("storage", what="a sync had failed; the log was written again, and the storage takes writes")
     triggering = triggers.statements()
@@ -59,6 +61,16 @@ def prepare(seat: Seat, wanted: Wanted) -> bytes:
     handlers = load_all(seat, wanted.modules)
     declare(seat, wanted, [handler for _, handler in handlers])
     return program.encode(plan(wanted, handlers))
+
+
+def anybody_at_work(seat: Seat, runtime: Path) -> bool:
+    """Whether a process that entered lives."""
+    found = live.Live(runtime, seat.process.boot_id)
+    try:
+        known = [identity.parse(each.holder) for each in processes.entered(found)]
+    finally:
+        found.close()
+    return any(process is not None and identity.alive(process) for process in known)
 
 
 def prove_locks(seat: Seat, wanted: Wanted) -> None:

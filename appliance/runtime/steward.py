@@ -38,15 +38,14 @@ from appliance.runtime.page import Work
 from appliance.runtime.seats import Seat
 from appliance.runtime.watch import Watch, Watched
 from appliance.runtime.worker import FOLD_ORDINAL, PAGES, SCRATCH
-from appliance.store import wake
-from appliance.store.check import mark_clean
+from appliance.store import marker, wake
 from appliance.store.ledger import Ledger, Transaction
 from appliance.store.live import Live
 from appliance.store.wake import Waiter
 
 NAME: Final = "steward"
 NEVER: Final = BootInstant(0)
-UNCHARGED: Final = frozenset({Cause.ASKED, Cause.POWER, Cause.GONE, Cause.STORAGE})
+UNCHARGED: Final = frozenset({Cause.ASKED, Cause.POWER, Cause.GONE, Cause.STORAGE, Cause.ROOM})
 
 
 @dataclass(slots=True, kw_only=True)
@@ -106,7 +105,7 @@ class Steward:
         """The last one out empties the WAL, marks the stop as clean when nothing is held any more, and takes its own name away."""
         self.ledger.checkpoint()
         if not self.ledger.wal_bytes() and not leases.holders(self.ledger):
-            mark_clean(self.ledger.place)
+            marker.put(self.ledger.place.state)
         self.waiter.close()
         processes.leave(self.live, self.term.holder)
         return 0

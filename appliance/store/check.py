@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import Final
-
 import apsw
 
 from appliance import errors
+from appliance.store import marker
 from appliance.store.engine import connect
 from appliance.store.ledger import LEDGER, Place
-
-MARKER: Final = "stopped-cleanly"
-
-
-def mark_clean(place: Place) -> None:
-    """After a clean stop, when the WAL is empty: the next start need not check."""
-    (place.state / MARKER).touch(mode=0o600)
-
-
-def _sync(folder: Path) -> None:
-    """So that a power cut does not bring the marker back."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def check_if_unclean(place: Place) -> bool:
@@ -34,10 +15,7 @@ def check_if_unclean(place: Place) -> bool:
 
     Raises ``LedgerDamagedError``.  The marker is taken away: from now on a stop without it was none of ours.
     """
-    marker = place.state / MARKER
-    clean = marker.exists()
-    marker.unlink(missing_ok=True)
-    _sync(place.state)
+    clean = marker.take_away(place.state)
     if clean or not (place.state / LEDGER).exists():
         return False
     connection = connect(place.state / LEDGER, psow=place.safe_overwrite, vfs=place.vfs)

@@ -25,7 +25,7 @@ import apsw
 
 from appliance import errors, limits
 from appliance.clock import Clock, LedgerInstant
-from appliance.store import life, meaning, schema
+from appliance.store import life, marker, meaning, schema
 from appliance.store.engine import BUSY_MS, Guard, connect, require_engine
 from appliance.store.turnstile import TurnPage, Turnstile
 from appliance.store.wake import Waker
@@ -99,6 +99,7 @@ class Ledger:
             message = f"there is no ledger in {place.state}"
             raise errors.LedgerMissingError(message)
         self.place = place
+        self._wrote = False
         self._guard = Guard()
         self._clock = clock
         self._waiting = waiting
@@ -145,6 +146,7 @@ class Ledger:
         with self._turnstile, meaning.of_writing(self._failing):
             self._refuse_failing()
             wal_bytes = self.wal_bytes()
+            self._first_write()
             self._begin()
             transaction = Transaction(self._connection, self._clock.ledger(), wal_bytes)
             try:
@@ -157,6 +159,12 @@ class Ledger:
                 raise
         if transaction.topics:
             self._waker.wake(transaction.topics)
+
+    def _first_write(self) -> None:
+        """From now on the last stop was not a clean one any more."""
+        if not self._wrote:
+            marker.take_away(self.place.state)
+            self._wrote = True
 
     def _begin(self) -> None:
         """Begin; wait for a program that does not queue, with a new ticket for each look, as whoever keeps one looks frozen."""

@@ -77,7 +77,7 @@ def await_end(ledger: Ledger, runtime: Path, id_: int, timeout_ms: int = 600_000
     waiter = Waiter(runtime, ("ends",), f"bench-{os.getpid()}")
     try:
         for _ in range(timeout_ms // LOOK_MS):
-            if history.ended(ledger, id_):
+            if history.ended(ledger, [id_]).get(id_):
                 return
             waiter.wait(LOOK_MS)
     finally:

@@ -34,7 +34,7 @@ def peak(folder: Path, *, quick: bool) -> Iterator[Figure]:
             (answer,) = queue.submit(tx, [asked])
         waiter = Waiter(appliance.place.runtime, ("work", "ends"), f"bench-{os.getpid()}")
         most, sizes = 0, dict[int, int]()
-        while history.ended(ledger, answer.id) is None:
+        while history.ended(ledger, [answer.id]).get(answer.id) is None:
             waiter.wait(LOOK_MS)
             found = _parts(appliance.place.state / FOLDER / str(answer.id))
             most = max(most, sum(found.values()))

@@ -218,7 +218,7 @@ class Appliance:
         """The jobs, once all of them have come to an end."""
         with self.ledger() as ledger:
             for id_ in ids:
-                until(lambda id_=id_: history.ended(ledger, id_), seconds=seconds, what=f"the end of job {id_}")  # type: ignore[misc]
+                until(lambda id_=id_: history.ended(ledger, [id_]).get(id_), seconds=seconds, what=f"the end of job {id_}")  # type: ignore[misc]
             return [history.show(ledger, id_) for id_ in ids]
 
     def stands(self, id_: int, *states: str, seconds: float = 20.0) -> Shown:

@@ -8,9 +8,9 @@ from appliance.clock import SYSTEM
 from appliance.coordination.handlers import Context
 from appliance.coordination.outcomes import Json, Output, Part
 from appliance.log import Log
-from appliance.runtime.kind_argument import KindArgument
 from appliance.runtime.call import Call, Function
 from appliance.runtime.hands import Hand
+from appliance.runtime.kind_argument import KindArgument
 from appliance.runtime.requests import Setup
 
 MODULE = "tests.crash.hostile"

@@ -93,12 +93,11 @@ def test_jobs_are_counted_by_state(box: Box) -> None:
 def test_whoever_waits_for_a_job_learns_its_end(box: Box) -> None:
     """And nothing while it goes on, or is tried again."""
     claimed = box.lease()
-    assert history.ended(box.ledger, claimed.lease.id) is None
+    assert history.ended(box.ledger, [claimed.lease.id]) == {}
     box.hand_in(claimed, Retry("x", after_ms=0))
-    assert history.ended(box.ledger, claimed.lease.id) is None
+    assert history.ended(box.ledger, [claimed.lease.id]) == {}
     box.hand_in(box.claim()[0], Done(1))
-    assert history.ended(box.ledger, claimed.lease.id) == "done"
-    assert history.ended(box.ledger, JobId(99)) is None
+    assert history.ended(box.ledger, [claimed.lease.id, JobId(99)]) == {claimed.lease.id: "done"}
 
 
 def test_the_files_of_a_job_are_listed_by_name(box: Box) -> None:

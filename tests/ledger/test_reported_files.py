@@ -13,8 +13,8 @@ from appliance import errors
 from appliance.cli import commands
 from appliance.coordination.outcomes import Done
 from appliance.site import config
-from appliance.store import check
-from appliance.store.ledger import LEDGER
+from appliance.store import check, marker
+from appliance.store.ledger import LEDGER, Ledger
 from tests.ledger.box import Box, Dial, found, place
 from tests.ledger.gathering import fold, fold_all, gather, parts
 
@@ -72,9 +72,23 @@ def test_a_start_after_a_clean_stop_looks_at_nothing_and_the_next_one_does(tmp_p
     """The marker counts once: a stop that was none of ours is looked into."""
     where = place(tmp_path)
     found(where, Dial().clock()).close()
-    check.mark_clean(where)
+    marker.put(where.state)
     assert not check.check_if_unclean(where)
     assert check.check_if_unclean(where)
+
+
+def test_a_write_after_a_clean_stop_makes_the_next_start_look(tmp_path: Path) -> None:
+    """A command may write while no appliance runs; from then on nobody knows how that ended."""
+    where = place(tmp_path)
+    found(where, Dial().clock()).close()
+    marker.put(where.state)
+    ledger = Ledger(where, Dial().clock(), 1)
+    ledger.read("SELECT 1")
+    assert (where.state / marker.MARKER).exists()
+    with ledger.write():
+        pass
+    assert not (where.state / marker.MARKER).exists()
+    ledger.close()
 
 
 def test_p8_the_file_does_not_grow_with_what_was_deleted(box: Box) -> None:

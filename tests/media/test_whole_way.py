@@ -152,7 +152,7 @@ def _time_or_end(ledger: Ledger, ids: Sequence[int], end: BootInstant) -> bool:
 
 
 def _ended(ledger: Ledger, ids: Sequence[int]) -> bool:
-    return all(history.ended(ledger, id_) for id_ in ids)
+    return all(history.ended(ledger, [id_]).get(id_) for id_ in ids)
 
 
 @pytest.mark.crash

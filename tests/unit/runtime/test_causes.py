@@ -13,6 +13,7 @@ from appliance.runtime.causes import Cause, Facts, cause
         (0, Facts(), Cause.EXITED),
         (70, Facts(), Cause.EXITED),
         (74, Facts(), Cause.STORAGE),
+        (71, Facts(), Cause.ROOM),
         (74, Facts(killed_for=Cause.ASKED), Cause.ASKED),
         (0, Facts(killed_for=Cause.ASKED), Cause.ASKED),
         (-15, Facts(), Cause.SIGNAL),
