@@ -12,12 +12,15 @@ from typing import Final
 from appliance.clock import Clock
 from appliance.log import Log
 from appliance.release import RELEASE
-from appliance.runtime import alone, prepare, rescue, steward, worker
+from appliance.runtime import prepare
 from appliance.runtime.arguments import StoreArgument
-from appliance.runtime.policy import DEFAULT_PACE, STEWARD_PACE, Pace
 from appliance.runtime.prepare import Wanted
-from appliance.runtime.program import Kind, Program
-from appliance.runtime.supervisor import supervise
+from appliance.runtime.supervision import alone, rescue
+from appliance.runtime.supervision.policy import DEFAULT_PACE, STEWARD_PACE, Pace
+from appliance.runtime.supervision.program import Kind, Program
+from appliance.runtime.supervision.supervisor import supervise
+from appliance.runtime.tending import steward
+from appliance.runtime.work import worker
 from appliance.site import config
 from appliance.site.config import Paths
 from appliance.store.turnstile import TurnPage

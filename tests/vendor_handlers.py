@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from appliance import Context, Done, Folded, Follow, Output, Part, Redo, Reject, Retry, Snooze, Split, Unclear, job
-from appliance.runtime.batch import Batch
+from appliance.runtime.work.batch import Batch
 
 Value: TypeAlias = Any  # JSON of the handler's own shape
 

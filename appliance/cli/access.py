@@ -13,7 +13,7 @@ from typing import Final
 from appliance.clock import SYSTEM
 from appliance.coordination import processes
 from appliance.log import Log
-from appliance.runtime import identity
+from appliance.runtime.supervision import identity
 from appliance.site import boot, config
 from appliance.site.config import Paths
 from appliance.store.ledger import Ledger, Place, Transaction

@@ -17,7 +17,7 @@ from appliance.cli import access
 from appliance.clock import SYSTEM
 from appliance.errors import NotStartedError
 from appliance.log import Log
-from appliance.runtime import fork
+from appliance.runtime.supervision import fork
 from appliance.site.config import Paths
 from appliance.store.wake import Waiter
 

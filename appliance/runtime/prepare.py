@@ -16,12 +16,13 @@ import msgspec
 from appliance.coordination import kinds, processes, triggers
 from appliance.coordination.handlers import Handler
 from appliance.errors import HandlerError
-from appliance.runtime import fork, identity, program, trial
+from appliance.runtime import trial
 from appliance.runtime.arguments import StewardArgument, StoreArgument, WorkerArgument
 from appliance.runtime.kind_argument import kind_of
 from appliance.runtime.loading import load, look_in
-from appliance.runtime.program import ChildPlan, Plan
-from appliance.runtime.seats import Seat
+from appliance.runtime.supervision import fork, identity, program
+from appliance.runtime.supervision.program import ChildPlan, Plan
+from appliance.runtime.supervision.seats import Seat
 from appliance.settings import Pool
 from appliance.site import filesystem
 from appliance.store import check, live, migrations, recovery, selftest

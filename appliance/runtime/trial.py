@@ -14,8 +14,8 @@ from typing import Final
 from appliance import limits
 from appliance.errors import HandlerError
 from appliance.log import Log
-from appliance.runtime import fork
 from appliance.runtime.loading import load
+from appliance.runtime.supervision import fork
 
 CAME_BACK: Final = 17  # an exit code that no module gives by accident
 

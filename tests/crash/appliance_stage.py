@@ -26,7 +26,7 @@ from appliance.coordination import history, processes, queue
 from appliance.coordination.history import Event, Shown
 from appliance.coordination.outcomes import Json
 from appliance.coordination.work import Submission
-from appliance.runtime import identity
+from appliance.runtime.supervision import identity
 from appliance.site import boot, config
 from appliance.site.config import Paths
 from appliance.store.ledger import Ledger, Place

@@ -9,9 +9,9 @@ from appliance.coordination.handlers import Context
 from appliance.coordination.outcomes import Json, Output, Part
 from appliance.log import Log
 from appliance.runtime.call import Call, Function
-from appliance.runtime.hands import Hand
+from appliance.runtime.hands.hands import Hand
+from appliance.runtime.hands.requests import Setup
 from appliance.runtime.kind_argument import KindArgument
-from appliance.runtime.requests import Setup
 
 MODULE = "tests.crash.hostile"
 

@@ -16,13 +16,13 @@ from pathlib import Path
 from appliance.clock import SYSTEM, BootInstant
 from appliance.errors import SettingsError
 from appliance.log import Log
-from appliance.runtime.causes import Cause
-from appliance.runtime.hands import Watch
-from appliance.runtime.policy import Pace
-from appliance.runtime.program import Kind, Program
-from appliance.runtime.rescue import Held
-from appliance.runtime.seats import Seat
-from appliance.runtime.supervisor import supervise
+from appliance.runtime.hands.hands import Watch
+from appliance.runtime.supervision.causes import Cause
+from appliance.runtime.supervision.policy import Pace
+from appliance.runtime.supervision.program import Kind, Program
+from appliance.runtime.supervision.rescue import Held
+from appliance.runtime.supervision.seats import Seat
+from appliance.runtime.supervision.supervisor import supervise
 from appliance.site import boot
 from tests.crash import calling
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from appliance.coordination.outcomes import Done, Folded, Output, Part, Reject, Retry, Split
-from appliance.runtime.causes import Cause
-from appliance.runtime.hands import Answer, Died, Hand, Watch
+from appliance.runtime.hands.hands import Answer, Died, Hand, Watch
+from appliance.runtime.supervision.causes import Cause
 from tests.crash import calling
 from tests.crash.calling import call
 from tests.crash.facts import gone, until
@@ -260,7 +260,7 @@ def test_a_hand_works_from_the_single_file(tmp_path: Path) -> None:
 import sys
 sys.path[:0] = [{str(archive)!r}, {str(ROOT)!r}]
 from pathlib import Path
-from appliance.runtime.hands import Watch
+from appliance.runtime.hands.hands import Watch
 from tests.crash import calling
 hand = calling.hand()
 print(hand.perform(calling.call("good.facts", Path({str(tmp_path)!r})), Watch(limit_ms=60_000)).outcome.result["program"])

@@ -16,7 +16,7 @@ import os, sys, threading, atexit, signal
 from appliance.clock import SYSTEM
 from appliance.errors import ForkRefusedError
 from appliance.log import Log
-from appliance.runtime.fork import fork
+from appliance.runtime.supervision.fork import fork
 log = Log(wall_ms=SYSTEM.wall_ms)
 def child(main, keep=()):
     pid = fork(main, settle=lambda: None, keep=keep, log=log)

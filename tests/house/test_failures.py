@@ -16,7 +16,7 @@ from tests.house.tree import Breach, Source
 PAGE: Final = "docs/failures.md"
 HEAD: Final = ["report", "what went wrong there", "what keeps it from happening here", "shown by"]
 LINK: Final = re.compile(r"\[[^\]]+\]\(https://github\.com/([\w.-]+/[\w.-]+)/(issues|pull)/(\d+)\)")
-PLACE: Final = re.compile(r"`((?:runtime|coordination|store|site)/\w+\.py)`")
+PLACE: Final = re.compile(r"`((?:runtime|coordination|store|site)/(?:\w+/)?\w+\.py)`")
 NAMED: Final = re.compile(r"`([\w/]+\.py)::(test_\w+)`")
 REPORTS: Final = {
     "Locking and the single writer": """

@@ -57,7 +57,7 @@ TABLE = (
         "a Clock is passed in",
     ),
     Owned(("time.sleep",), NOBODY, "wait for an event, with a deadline"),
-    Owned(("os.fork", "os.forkpty"), ("appliance/runtime/fork.py",), "only the clean supervisor forks"),
+    Owned(("os.fork", "os.forkpty"), ("appliance/runtime/supervision/fork.py",), "only the clean supervisor forks"),
     Owned(("multiprocessing", "concurrent.futures.ProcessPoolExecutor"), NOBODY, "processes are the supervisor's"),
     Owned(
         (
@@ -65,7 +65,7 @@ TABLE = (
             *(f"os.exec{how}" for how in WAYS_TO_PASS),
             *(f"os.spawn{how}" for how in WAYS_TO_PASS),
         ),
-        ("appliance/runtime/hand*.py",),
+        ("appliance/runtime/hands/*.py",),
         "a hand is the only other program that is started",
     ),
 )
@@ -128,5 +128,5 @@ def test_a_trespass_is_seen(text: str) -> None:
 def test_an_owner_is_let_through() -> None:
     """And so is what only looks alike."""
     assert not list(trespasses(Source("appliance/store/engine.py", "import apsw\napsw.Connection('x')")))
-    assert not list(trespasses(Source("appliance/runtime/hand_entry.py", "import os\nos.execv('x', [])")))
+    assert not list(trespasses(Source("appliance/runtime/hands/entry.py", "import os\nos.execv('x', [])")))
     assert not list(trespasses(Source("appliance/coordination/queue.py", "import os\nos.getpid()\ntime = 1")))

@@ -14,10 +14,10 @@ from appliance.coordination.outcomes import Done
 from appliance.coordination.splits import Step
 from appliance.coordination.work import Claimed
 from appliance.log import Log
-from appliance.runtime.batch import Batch
-from appliance.runtime.desk import Desk
-from appliance.runtime.identity import Process
-from appliance.runtime.seats import Seat
+from appliance.runtime.supervision.identity import Process
+from appliance.runtime.supervision.seats import Seat
+from appliance.runtime.work.batch import Batch
+from appliance.runtime.work.desk import Desk
 from appliance.store.wake import Waiter
 from tests.ledger.box import ANNA, KINDS, Box
 from tests.ledger.gathering import gather, parts

@@ -12,10 +12,10 @@ from appliance import errors, limits
 from appliance.coordination import handin
 from appliance.coordination.outcomes import Done, Folded
 from appliance.coordination.splits import Step
-from appliance.runtime import perform
 from appliance.runtime.call import Call, Perform
 from appliance.runtime.kind_argument import KindArgument
-from appliance.runtime.perform import Bench
+from appliance.runtime.work import perform
+from appliance.runtime.work.perform import Bench
 from tests.ledger.box import Box
 from tests.ledger.gathering import fold, gather, parts
 

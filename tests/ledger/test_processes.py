@@ -14,9 +14,9 @@ from appliance.coordination import processes
 from appliance.coordination.processes import Entered
 from appliance.coordination.work import Fence, JobId, Lease
 from appliance.log import Log
-from appliance.runtime.identity import Process
-from appliance.runtime.seats import Seat
-from appliance.runtime.worker import Progress
+from appliance.runtime.supervision.identity import Process
+from appliance.runtime.supervision.seats import Seat
+from appliance.runtime.work.worker import Progress
 from appliance.store.live import Live
 from tests.ledger.box import ANNA, BERT
 

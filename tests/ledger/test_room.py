@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from appliance.errors import StorageFullError
-from appliance.runtime.page import Page
+from appliance.runtime.work.page import Page
 from appliance.store.turnstile import TurnPage
 
 NONCE = "0123456789abcdef"

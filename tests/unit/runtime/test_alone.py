@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from appliance.errors import AlreadyRunningError
-from appliance.runtime import alone
+from appliance.runtime.supervision import alone
 from tests.crash.facts import until
 
 

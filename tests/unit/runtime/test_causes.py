@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.runtime.causes import Cause, Facts, cause
+from appliance.runtime.supervision.causes import Cause, Facts, cause
 
 
 @pytest.mark.parametrize(

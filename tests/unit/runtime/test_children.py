@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from appliance import limits
 from appliance.clock import BootInstant
-from appliance.runtime import children as table
-from appliance.runtime.children import MOVES, Child, State, Step
-from appliance.runtime.program import ChildPlan, Kind
-from appliance.runtime.reports import recovered, started, summary
-from appliance.runtime.rescue import Held, overdue
-from appliance.runtime.starvation import patience
+from appliance.runtime.supervision import children as table
+from appliance.runtime.supervision.children import MOVES, Child, State, Step
+from appliance.runtime.supervision.program import ChildPlan, Kind
+from appliance.runtime.supervision.reports import recovered, started, summary
+from appliance.runtime.supervision.rescue import Held, overdue
+from appliance.runtime.supervision.starvation import patience
 from appliance.site.pressure import Pressure, average, count
 
 BEATS = Kind(name="steady", main=lambda _seat: 0, beats=True)

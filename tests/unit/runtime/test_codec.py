@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from appliance import limits
 from appliance.coordination.outcomes import Done, Folded, Follow, Json, Redo, Reject, Retry, Snooze, Split, Unclear
 from appliance.errors import PayloadError
-from appliance.runtime import codec, requests
-from appliance.runtime.codec import AnyOutcome, OutOfMemory, Progress, Ready
-from appliance.runtime.frames import Frame, FrameGarbledError
+from appliance.runtime.hands import codec, requests
+from appliance.runtime.hands.codec import AnyOutcome, OutOfMemory, Progress, Ready
+from appliance.runtime.hands.frames import Frame, FrameGarbledError
 from tests.crash.calling import call
 
 VALUES: st.SearchStrategy[Json] = st.recursive(

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from appliance import limits
-from appliance.runtime import deaths
-from appliance.runtime.causes import Cause
-from appliance.runtime.deaths import History, Line
+from appliance.runtime.supervision import deaths
+from appliance.runtime.supervision.causes import Cause
+from appliance.runtime.supervision.deaths import History, Line
 
 BOOT = "11111111-2222-3333-4444-555555555555"
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from appliance import limits
-from appliance.runtime import frames
-from appliance.runtime.frames import (
+from appliance.runtime.hands import frames
+from appliance.runtime.hands.frames import (
     MAGIC,
     PREFIX,
     Decoder,

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from appliance.runtime import identity
+from appliance.runtime.supervision import identity
 from appliance.site import boot
 
 NONCE = "0123456789abcdef"

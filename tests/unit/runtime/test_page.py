@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from appliance.clock import BootInstant
-from appliance.runtime import page
-from appliance.runtime.page import Page, Work
+from appliance.runtime.work import page
+from appliance.runtime.work.page import Page, Work
 
 NONCE = "0123456789abcdef"
 

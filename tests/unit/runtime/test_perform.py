@@ -13,10 +13,10 @@ from appliance.coordination.handin import Returned
 from appliance.coordination.handlers import Handler
 from appliance.coordination.outcomes import Json
 from appliance.coordination.work import Claimed, JobId, Lease
-from appliance.runtime import perform
 from appliance.runtime.call import in_place
 from appliance.runtime.kind_argument import KindArgument
-from appliance.runtime.perform import Bench
+from appliance.runtime.work import perform
+from appliance.runtime.work.perform import Bench
 
 KIND = KindArgument(module="vendor", kind="shop", version=1, schema=1, time_limit_ms=1_000, memory_bytes_max=1 << 30, backoff_ms=1)
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from appliance.clock import BootInstant
-from appliance.runtime.causes import Cause
-from appliance.runtime.policy import STEWARD_PACE, Death, Degrade, Pace, Restart, backoff_ms, decide
+from appliance.runtime.supervision.causes import Cause
+from appliance.runtime.supervision.policy import STEWARD_PACE, Death, Degrade, Pace, Restart, backoff_ms, decide
 
 PACE = Pace()
 CHANCES = st.floats(0, 1, exclude_max=True)

@@ -17,9 +17,9 @@ import msgspec
 
 from appliance import limits
 from appliance.clock import BootInstant
-from appliance.runtime.causes import Cause
-from appliance.runtime.identity import Process
-from appliance.runtime.policy import Death, Degrade, Restart
+from appliance.runtime.supervision.causes import Cause
+from appliance.runtime.supervision.identity import Process
+from appliance.runtime.supervision.policy import Death, Degrade, Restart
 
 NEW: Final = ".new"
 

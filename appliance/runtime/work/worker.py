@@ -20,16 +20,16 @@ from appliance.coordination import processes
 from appliance.coordination.processes import Entered
 from appliance.coordination.work import Claimed, Holder, Lease
 from appliance.errors import ApplianceError
-from appliance.runtime import isolated, perform, sizing
 from appliance.runtime.arguments import WorkerArgument
-from appliance.runtime.batch import Batch
 from appliance.runtime.call import Perform, in_place
-from appliance.runtime.desk import Desk
 from appliance.runtime.kind_argument import KindArgument
 from appliance.runtime.loading import load_all, look_in
-from appliance.runtime.page import Page, Work
-from appliance.runtime.perform import Bench
-from appliance.runtime.seats import Seat
+from appliance.runtime.supervision.seats import Seat
+from appliance.runtime.work import isolated, perform, sizing
+from appliance.runtime.work.batch import Batch
+from appliance.runtime.work.desk import Desk
+from appliance.runtime.work.page import Page, Work
+from appliance.runtime.work.perform import Bench
 from appliance.store.ledger import Ledger
 from appliance.store.live import Live
 from appliance.store.wake import Waiter, Waker

@@ -29,7 +29,7 @@ from appliance.coordination.outcomes import (
 )
 from appliance.coordination.work import encode as canonical
 from appliance.errors import PayloadError
-from appliance.runtime.frames import Frame, FrameGarbledError
+from appliance.runtime.hands.frames import Frame, FrameGarbledError
 
 MS_MOST: Final = 10 * 365 * 86_400_000  # ten years: more is a mistake
 

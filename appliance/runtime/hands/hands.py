@@ -17,12 +17,12 @@ from typing import Final
 from appliance import limits
 from appliance.clock import BootInstant, Clock
 from appliance.log import Log
-from appliance.runtime import codec, frames, hand_process, requests
 from appliance.runtime.call import Call
-from appliance.runtime.causes import Cause
-from appliance.runtime.frames import Frame, FrameError
-from appliance.runtime.hand_process import HandProcess
-from appliance.runtime.requests import Setup
+from appliance.runtime.hands import codec, frames, hand_process, requests
+from appliance.runtime.hands.frames import Frame, FrameError
+from appliance.runtime.hands.hand_process import HandProcess
+from appliance.runtime.hands.requests import Setup
+from appliance.runtime.supervision.causes import Cause
 
 PIPE_CHUNK: Final = 1 << 16
 

@@ -21,11 +21,12 @@ from appliance.clock import SYSTEM, BootInstant
 from appliance.coordination.handlers import Handler
 from appliance.coordination.outcomes import Done, Folded, Redo, Reject, Retry, Snooze, Split, Unclear
 from appliance.errors import HandlerError, PayloadError
-from appliance.runtime import codec, frames, kernel, requests
 from appliance.runtime.call import carry_out
-from appliance.runtime.frames import Decoder, Frame
+from appliance.runtime.hands import codec, frames, requests
+from appliance.runtime.hands.frames import Decoder, Frame
+from appliance.runtime.hands.requests import Setup
 from appliance.runtime.loading import load_all
-from appliance.runtime.requests import Setup
+from appliance.runtime.supervision import kernel
 
 OUTCOMES: Final = (Done, Retry, Snooze, Reject, Unclear, Split, Folded, Redo)
 CHUNK: Final = 1 << 16

@@ -29,9 +29,9 @@ from appliance.coordination.outcomes import Retry
 from appliance.coordination.splits import Step
 from appliance.coordination.work import Claimed, Holder
 from appliance.log import Log
-from appliance.runtime import sizing
-from appliance.runtime.batch import Batch, Standing
-from appliance.runtime.seats import Seat
+from appliance.runtime.supervision.seats import Seat
+from appliance.runtime.work import sizing
+from appliance.runtime.work.batch import Batch, Standing
 from appliance.store.engine import REFUSED
 from appliance.store.ledger import Ledger, Transaction
 from appliance.store.wake import Waiter

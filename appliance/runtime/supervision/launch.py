@@ -13,12 +13,12 @@ from appliance import limits
 from appliance.clock import Clock
 from appliance.errors import ApplianceError
 from appliance.log import Log
-from appliance.runtime import channels, fork, identity
-from appliance.runtime.channels import Channel, Pipes
-from appliance.runtime.children import Body
-from appliance.runtime.identity import Process
-from appliance.runtime.program import PREPARE, Kind
-from appliance.runtime.seats import Seat, listen
+from appliance.runtime.supervision import channels, fork, identity
+from appliance.runtime.supervision.channels import Channel, Pipes
+from appliance.runtime.supervision.children import Body
+from appliance.runtime.supervision.identity import Process
+from appliance.runtime.supervision.program import PREPARE, Kind
+from appliance.runtime.supervision.seats import Seat, listen
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

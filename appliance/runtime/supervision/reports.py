@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 
 from appliance import limits
 from appliance.clock import BootInstant
-from appliance.runtime.children import Child, State, feeds_watchdog
-from appliance.runtime.notify import Notifier
-from appliance.runtime.program import PREPARE, Program
+from appliance.runtime.supervision.children import Child, State, feeds_watchdog
+from appliance.runtime.supervision.notify import Notifier
+from appliance.runtime.supervision.program import PREPARE, Program
 
 
 class Reports:

@@ -20,8 +20,8 @@ import msgspec
 
 from appliance.clock import Clock
 from appliance.log import Log
-from appliance.runtime.causes import Cause
-from appliance.runtime.identity import Process
+from appliance.runtime.supervision.causes import Cause
+from appliance.runtime.supervision.identity import Process
 
 
 class Kill(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from appliance import limits
 from appliance.clock import BootInstant
-from appliance.runtime.causes import Cause
+from appliance.runtime.supervision.causes import Cause
 
 DOUBLINGS_MOST = 40  # beyond any bound in use, and far from an overflow
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from appliance import limits
-from appliance.runtime.seats import Said
+from appliance.runtime.supervision.seats import Said
 
 CHUNK = 65_536
 

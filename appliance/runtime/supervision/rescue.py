@@ -13,8 +13,8 @@ import signal
 from dataclasses import dataclass
 
 from appliance.clock import BootInstant
-from appliance.runtime import identity
-from appliance.runtime.identity import Process
+from appliance.runtime.supervision import identity
+from appliance.runtime.supervision.identity import Process
 from appliance.site import boot
 
 

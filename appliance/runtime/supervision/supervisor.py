@@ -27,15 +27,15 @@ from dataclasses import replace
 from appliance import limits
 from appliance.clock import BootInstant, Clock
 from appliance.log import Log
-from appliance.runtime import children as table
-from appliance.runtime import deaths, kernel, policy, program, reports, rescue, signals
-from appliance.runtime.causes import Cause, Facts, cause
-from appliance.runtime.children import Child, Step
-from appliance.runtime.crew import Crew, Ended
-from appliance.runtime.launch import Launcher, finding_of, prepare_kind
-from appliance.runtime.policy import Death, Degrade, Restart
-from appliance.runtime.program import PREPARE, ChildPlan, Program
-from appliance.runtime.starvation import Starvation
+from appliance.runtime.supervision import children as table
+from appliance.runtime.supervision import deaths, kernel, policy, program, reports, rescue, signals
+from appliance.runtime.supervision.causes import Cause, Facts, cause
+from appliance.runtime.supervision.children import Child, Step
+from appliance.runtime.supervision.crew import Crew, Ended
+from appliance.runtime.supervision.launch import Launcher, finding_of, prepare_kind
+from appliance.runtime.supervision.policy import Death, Degrade, Restart
+from appliance.runtime.supervision.program import PREPARE, ChildPlan, Program
+from appliance.runtime.supervision.starvation import Starvation
 from appliance.site import boot, pressure
 
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 
 from appliance import limits
 from appliance.clock import BootInstant
-from appliance.runtime import children as table
-from appliance.runtime import reap
-from appliance.runtime.causes import Cause
-from appliance.runtime.children import Body, Child, State, Step
-from appliance.runtime.launch import Launcher
-from appliance.runtime.program import PREPARE
-from appliance.runtime.seats import Kill, Said
+from appliance.runtime.supervision import children as table
+from appliance.runtime.supervision import reap
+from appliance.runtime.supervision.causes import Cause
+from appliance.runtime.supervision.children import Body, Child, State, Step
+from appliance.runtime.supervision.launch import Launcher
+from appliance.runtime.supervision.program import PREPARE
+from appliance.runtime.supervision.seats import Kill, Said
 
 LIVING = (State.STARTING, State.UP)
 

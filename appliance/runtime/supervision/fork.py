@@ -20,7 +20,7 @@ from typing import Final, NoReturn
 
 from appliance.errors import ApplianceError, ForkRefusedError
 from appliance.log import Log
-from appliance.runtime import kernel
+from appliance.runtime.supervision import kernel
 
 INTERNAL: Final = 70  # EX_SOFTWARE of sysexits.h
 STANDARD: Final = 3  # descriptors below are input, output and errors

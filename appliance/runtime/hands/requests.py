@@ -13,7 +13,7 @@ from appliance.coordination.handlers import Context
 from appliance.coordination.outcomes import Output, Part
 from appliance.errors import HandlerError
 from appliance.runtime.call import Call, Function
-from appliance.runtime.frames import Frame
+from appliance.runtime.hands.frames import Frame
 from appliance.runtime.kind_argument import KindArgument
 
 

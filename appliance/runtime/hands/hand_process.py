@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import Final
 
 from appliance import limits
-from appliance.runtime import causes
-from appliance.runtime.causes import Cause, Facts
-from appliance.runtime.frames import Decoder, Frame
+from appliance.runtime.hands.frames import Decoder, Frame
+from appliance.runtime.supervision import causes
+from appliance.runtime.supervision.causes import Cause, Facts
 from appliance.site import pressure
 
 ENTRY: Final = """
 import sys
 sys.path[:] = sys.argv[2:]
-from appliance.runtime.kernel import die_with
+from appliance.runtime.supervision.kernel import die_with
 die_with(int(sys.argv[1]))
-from appliance.runtime.hand import main
+from appliance.runtime.hands.hand import main
 sys.exit(main())
 """
 CHUNK: Final = 1 << 16

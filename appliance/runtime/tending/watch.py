@@ -17,9 +17,9 @@ from appliance import limits
 from appliance.clock import BootInstant
 from appliance.coordination.processes import Entered
 from appliance.coordination.work import Holder
-from appliance.runtime import deaths, identity
-from appliance.runtime.causes import Cause
-from appliance.runtime.identity import Process
+from appliance.runtime.supervision import deaths, identity
+from appliance.runtime.supervision.causes import Cause
+from appliance.runtime.supervision.identity import Process
 from appliance.site import boot
 
 

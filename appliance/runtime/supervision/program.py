@@ -11,9 +11,9 @@ import msgspec
 
 from appliance import limits
 from appliance.errors import ApplianceError
-from appliance.runtime.policy import DEFAULT_PACE, Pace
-from appliance.runtime.rescue import Held
-from appliance.runtime.seats import Seat
+from appliance.runtime.supervision.policy import DEFAULT_PACE, Pace
+from appliance.runtime.supervision.rescue import Held
+from appliance.runtime.supervision.seats import Seat
 
 PREPARE: Final = "prepare"
 

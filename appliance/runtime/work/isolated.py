@@ -9,10 +9,10 @@ from appliance.coordination.outcomes import Retry
 from appliance.errors import NoRoomError
 from appliance.runtime.arguments import WorkerArgument
 from appliance.runtime.call import Call, Perform
-from appliance.runtime.causes import Cause
-from appliance.runtime.hands import Answer, Hand, Watch
-from appliance.runtime.requests import Setup
-from appliance.runtime.seats import Seat
+from appliance.runtime.hands.hands import Answer, Hand, Watch
+from appliance.runtime.hands.requests import Setup
+from appliance.runtime.supervision.causes import Cause
+from appliance.runtime.supervision.seats import Seat
 
 GRACE_MS: Final = 10_000  # what the worker may take beyond the limit that it puts on its hand, before it is taken to hang
 ENVIRONMENT: Final = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

@@ -31,13 +31,14 @@ from appliance.coordination.freeing import Death
 from appliance.coordination.processes import Entered
 from appliance.coordination.terms import Term
 from appliance.coordination.work import Holder, Lease
-from appliance.runtime import identity, page
 from appliance.runtime.arguments import StewardArgument
-from appliance.runtime.causes import Cause
-from appliance.runtime.page import Work
-from appliance.runtime.seats import Seat
-from appliance.runtime.watch import Watch, Watched
-from appliance.runtime.worker import FOLD_ORDINAL, PAGES, SCRATCH
+from appliance.runtime.supervision import identity
+from appliance.runtime.supervision.causes import Cause
+from appliance.runtime.supervision.seats import Seat
+from appliance.runtime.tending.watch import Watch, Watched
+from appliance.runtime.work import page
+from appliance.runtime.work.page import Work
+from appliance.runtime.work.worker import FOLD_ORDINAL, PAGES, SCRATCH
 from appliance.store import marker, wake
 from appliance.store.ledger import Ledger, Transaction
 from appliance.store.live import Live

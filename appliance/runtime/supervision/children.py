@@ -14,10 +14,10 @@ from typing import Final
 
 from appliance import limits
 from appliance.clock import BootInstant
-from appliance.runtime.causes import Cause
-from appliance.runtime.channels import Channel
-from appliance.runtime.identity import Process
-from appliance.runtime.program import ChildPlan, Kind
+from appliance.runtime.supervision.causes import Cause
+from appliance.runtime.supervision.channels import Channel
+from appliance.runtime.supervision.identity import Process
+from appliance.runtime.supervision.program import ChildPlan, Kind
 
 
 @unique

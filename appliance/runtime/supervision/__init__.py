@@ -1,0 +1,1 @@
+"""The supervisor, and what it knows of its children: starting, hearing, burying and stopping them."""
