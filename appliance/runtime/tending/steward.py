@@ -35,6 +35,7 @@ from appliance.runtime.arguments import StewardArgument
 from appliance.runtime.supervision import identity
 from appliance.runtime.supervision.causes import Cause
 from appliance.runtime.supervision.seats import Seat
+from appliance.runtime.tending.sweeping import Sweep
 from appliance.runtime.tending.watch import Watch, Watched
 from appliance.runtime.work import page
 from appliance.runtime.work.page import Work
@@ -58,6 +59,7 @@ class Steward:
     live: Live
     term: Term
     waiter: Waiter
+    sweep: Sweep
     watch: Watch = field(default_factory=Watch)
     due_ms: int | None = None
     look_due: bool = True
@@ -68,9 +70,7 @@ class Steward:
     wal: tuple[int, BootInstant] = (0, NEVER)
     crowded: bool = False
     beaten: BootInstant = NEVER
-    sweep: Iterator[int] | None = None
-    swept: BootInstant = NEVER
-    removed: int = 0
+    met: BootInstant = NEVER
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
@@ -119,11 +119,19 @@ class Steward:
     def _hear(self, ready: set[int]) -> None:
         self.watch.seen(ready, self.seat.clock.boot())
         if self.seat.deaths in ready:
-            self.watch.hear(self.seat.deaths)
+            self._hear_deaths(self.seat.deaths)
         if self.waiter.fileno() in ready:
             self.waiter.drain()
             self.look_due = self.asks = True
             self._greet()
+
+    def _hear_deaths(self, descriptor: int) -> None:
+        """Hear of deaths; of somebody who was never seen to live, look whether he held anything."""
+        self.watch.hear(descriptor)
+        strangers = self.watch.strangers()
+        if strangers:
+            for holder in leases.holders(self.ledger):
+                self.watch.mourn(holder, strangers, self.seat.clock.boot())
 
     def _greet(self) -> None:
         """Watch everybody who has entered."""
@@ -131,30 +139,15 @@ class Steward:
             self.watch.add(entered, self.seat.clock.boot())
 
     def recover(self) -> None:
-        """At the start: watch the living, free what all others hold, and begin to remove the files that no row names."""
+        """At the start: watch the living, and free what all others hold."""
         self._greet()
-        now = self.seat.clock.boot()
+        self._meet(self.seat.clock.boot())
+
+    def _meet(self, now: BootInstant) -> None:
+        """Watch whoever holds anything, entered or not: somebody may have removed the ``live.db`` under us, and made it anew."""
+        self.met = now
         for holder in leases.holders(self.ledger):
             self.watch.add(Entered(holder=holder, kind="worker", name="", release="", started=now), now)
-        self.sweep = files.sweep(self.ledger.place.state, self._named)
-
-    def _sweep(self, now: BootInstant) -> None:
-        """Go on removing the files that no row names, a little at a time, as there may be very many; anew when work was done."""
-        if self.sweep is None:
-            if not self.wal[0] or now - self.swept < limits.SWEEP_MS_EVERY:
-                return
-            self.sweep = files.sweep(self.ledger.place.state, self._named)
-        for removed in self.sweep:
-            self.removed += removed
-            if self.seat.clock.boot() - now >= limits.SWEEP_MS_MAX:
-                return
-        if self.removed:
-            self.seat.log.info("swept files", removed=self.removed)
-        self.sweep, self.swept, self.removed = None, now, 0
-
-    def _named(self, id_: int, attempt: int) -> set[str] | None:
-        """The names of the files of an attempt, None for one at work."""
-        return splits.named_files(self.ledger, id_, attempt)
 
     def free(self, holder: Holder, cause: Cause) -> None:
         """Free what a dead process held, and what else it left."""
@@ -204,7 +197,10 @@ class Steward:
             self._stop_asked()
         self._end_leavers(now)
         self._checkpoint(now)
-        self._sweep(now)
+        worked = bool(self.wal[0])
+        if worked and now - self.met >= limits.WAIT_MS_MAX:
+            self._meet(now)
+        self.sweep.go_on(now, worked=worked)
 
     def _judge(self, watched: Watched, now: BootInstant) -> None:
         """Late: its stack goes to the log.  Over its limit: it is killed, and its job counts a failure of that class."""
@@ -282,7 +278,8 @@ def main(seat: Seat) -> int:
     ledger = Ledger(place, seat.clock, seat.process.start_ticks, waiting=seat.beat)
     with ledger.write() as tx:
         term = terms.enter(tx, NAME, holder)
-    steward = Steward(seat=seat, ledger=ledger, live=live, term=term, waiter=waiter)
+    sweep = Sweep(ledger=ledger, log=seat.log)
+    steward = Steward(seat=seat, ledger=ledger, live=live, term=term, waiter=waiter, sweep=sweep)
     for descriptor in (seat.stop, seat.parent, seat.deaths, waiter.fileno()):
         if descriptor is not None:
             steward.watch.poll.register(descriptor, select.POLLIN)

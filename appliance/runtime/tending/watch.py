@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import msgspec
@@ -73,6 +74,23 @@ class Watch:
         for line in lines:
             said = msgspec.json.decode(line, type=deaths.Line)
             self.told[said.pid, said.start_ticks] = said.cause
+
+    def strangers(self) -> dict[tuple[int, int], Cause]:
+        """Take out the deaths of those who are neither watched nor dying: (pid, start) and cause."""
+        known = {
+            (process.pid, process.start_ticks) for holder in (*self.living, *self.dying) if (process := identity.parse(holder))
+        }
+        return {key: self.told.pop(key) for key in list(self.told) if key not in known}
+
+    def mourn(self, holder: Holder, strangers: Mapping[tuple[int, int], Cause], now: BootInstant) -> None:
+        """A holder is dying after all if it is one of these strangers."""
+        process = identity.parse(holder)
+        if process is None or process.boot_id != boot.boot_id() or holder in self.dying:
+            return
+        cause = strangers.get((process.pid, process.start_ticks))
+        if cause is not None:
+            self.told[process.pid, process.start_ticks] = cause
+            self.dying[holder] = now
 
     def ended(self, now: BootInstant) -> list[tuple[Holder, Cause]]:
         """The deaths whose cause is known, or will not become known any more."""
