@@ -29,7 +29,7 @@ def kill(pid: int) -> None:
 
 
 def test_p6_a_worker_that_entered_elsewhere_is_freed_when_it_dies(tmp_path: Path) -> None:
-    """The steward reads the removed ``live.db``, the new worker entered the one made after it; the supervisor tells of the death."""
+    """The steward reads the removed ``live.db``, the new worker entered its successor; the supervisor tells of the death."""
     gate = Gate(tmp_path / "gate")
     with appliance(tmp_path, settings(workers=1)) as box:
         worker = box.pids()["worker-default-1"]
