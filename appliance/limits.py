@@ -82,5 +82,6 @@ HAND_NOISE_BYTES_KEPT: Final = 4_000  # the last of it, for the report of a deat
 HAND_RESIDENT_BYTES_MAX: Final = 512 << 20  # a hand that grew over this is replaced after its attempt
 HAND_ATTEMPTS_MOST: Final = 10_000  # and so is one that has served so many
 HAND_DESCRIPTORS_MOST: Final = 256
+FOLLOWS_BYTES_MAX: Final = 4 << 20  # payloads of one outcome's follow-ups together: they are written in one transaction
 FOLLOWS_MOST: Final = 1_000
 JSON_DEPTH_MOST: Final = 64

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from appliance import errors, limits
 from appliance.clock import LedgerInstant
 from appliance.coordination import backoff, leases, queue, splits
 from appliance.coordination.leases import Failure
@@ -155,7 +156,10 @@ def _failure(returned: Returned) -> Failure:
 
 
 def _follow(tx: Transaction, returned: Returned, then: object) -> None:
-    """Submit the follow-ups; their identity derives from (parent, ordinal), so no attempt adds a second set."""
+    """Submit the follow-ups; their identity derives from (parent, ordinal), so no attempt adds a second set.
+
+    Raises ``PayloadError`` when they are too large together, and as ``queue.submit`` does.
+    """
     follows = [each for each in then if isinstance(each, Follow)] if isinstance(then, list | tuple) else []
     parent = returned.claimed.lease.id
     asked = [
@@ -170,4 +174,9 @@ def _follow(tx: Transaction, returned: Returned, then: object) -> None:
         for ordinal, each in enumerate(follows)
     ]
     if asked:
-        queue.submit(tx, asked, Actor.WORKER)
+        bound = [queue.bindings(each) for each in asked]
+        size = sum(len(each["payload"]) for each in bound)
+        if size > limits.FOLLOWS_BYTES_MAX:
+            message = f"the follow-ups have payloads of {size} bytes together, {limits.FOLLOWS_BYTES_MAX} are allowed"
+            raise errors.PayloadError(message)
+        queue.submit_bound(tx, bound, Actor.WORKER)

@@ -242,6 +242,7 @@ def bad_follow(claimed: Claimed) -> Outcome:
         lambda _: Done("\ud800"),
         lambda _: Done(1, [Follow(kind="noop", payload=float("nan"))]),
         lambda _: Done(1, [Follow(kind="noop", priority=1_000)]),
+        lambda _: Done(1, [Follow(kind="noop", payload="x" * 200_000)] * 30),
         lambda _: Split(count=0, window=1),
         lambda _: Split(count=1, window=0),
         lambda _: Split(count=1 << 70, window=2),
@@ -249,7 +250,21 @@ def bad_follow(claimed: Claimed) -> Outcome:
         lambda _: Split(count=5, window=2, state=object()),  # type: ignore[arg-type]
         lambda _: Split(count=5, window=2, on_dead="whatever"),  # type: ignore[arg-type]
     ],
-    ids=["follow", "object", "large", "surrogate", "nan", "priority", "none", "window", "count", "wide", "state", "dead"],
+    ids=[
+        "follow",
+        "object",
+        "large",
+        "surrogate",
+        "nan",
+        "priority",
+        "follows",
+        "none",
+        "window",
+        "count",
+        "wide",
+        "state",
+        "dead",
+    ],
 )
 def test_an_outcome_that_cannot_be_kept_leaves_nothing_p13(box: Box, outcome: Callable[[Claimed], Outcome]) -> None:
     """It is refused by one of two errors, never by the engine's, and counts as a failure when it is handed in as one."""
