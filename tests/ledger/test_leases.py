@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from appliance import errors, limits
+from appliance import limits
 from appliance.coordination import decisions, freeing, leases
 from appliance.coordination.freeing import Death
 from appliance.coordination.handin import Released
 from appliance.coordination.outcomes import Done, Follow, Outcome, Reject, Retry, Snooze, Split, Unclear
 from appliance.coordination.states import Actor
-from appliance.coordination.work import Claimed, FilePlace, Holder, Lease
-from tests.ledger.box import ANNA, BERT, WHO, Box
+from appliance.coordination.work import FilePlace, Holder, Lease
+from tests.ledger.box import ANNA, BERT, WHO, Box, everything
 
 KILLED = "killed"
 OUTCOMES: list[Outcome | Released] = [
@@ -26,12 +24,6 @@ OUTCOMES: list[Outcome | Released] = [
     Released(cause="stop", started=True),
 ]
 NAMES = [type(outcome).__name__ for outcome in OUTCOMES]
-
-
-def everything(box: Box) -> list[tuple[object, ...]]:
-    """All rows but the history."""
-    tables = ("job", "result", "part", "split", "file")
-    return [row for table in tables for row in box.ledger.read(f"SELECT * FROM {table} ORDER BY 1, 2")]  # noqa: S608 - named above
 
 
 def free(box: Box, death: Death, holder: Holder = ANNA) -> list[Lease]:
@@ -226,55 +218,6 @@ def test_one_holder_s_death_leaves_the_others_work_alone_p3(box: Box) -> None:
     claimed = box.lease(holder=BERT)
     assert free(box, Death(cause=KILLED, charged=True, lease=claimed.lease), ANNA) == []
     assert box.job(claimed.lease.id, "state, holder") == ("leased", BERT)
-
-
-def bad_follow(claimed: Claimed) -> Outcome:
-    """A follow-up of a kind that nobody declared."""
-    return Done(claimed.lease.id, [Follow(kind="nobody")])
-
-
-@pytest.mark.parametrize(
-    "outcome",
-    [
-        bad_follow,
-        lambda _: Done(object()),  # type: ignore[arg-type]
-        lambda _: Done("x" * limits.RESULT_BYTES_MAX),
-        lambda _: Done("\ud800"),
-        lambda _: Done(1, [Follow(kind="noop", payload=float("nan"))]),
-        lambda _: Done(1, [Follow(kind="noop", priority=1_000)]),
-        lambda _: Done(1, [Follow(kind="noop", payload="x" * 200_000)] * 30),
-        lambda _: Split(count=0, window=1),
-        lambda _: Split(count=1, window=0),
-        lambda _: Split(count=1 << 70, window=2),
-        lambda _: Split(count=5, window=limits.WINDOW_MOST + 1),
-        lambda _: Split(count=5, window=2, state=object()),  # type: ignore[arg-type]
-        lambda _: Split(count=5, window=2, on_dead="whatever"),  # type: ignore[arg-type]
-    ],
-    ids=[
-        "follow",
-        "object",
-        "large",
-        "surrogate",
-        "nan",
-        "priority",
-        "follows",
-        "none",
-        "window",
-        "count",
-        "wide",
-        "state",
-        "dead",
-    ],
-)
-def test_an_outcome_that_cannot_be_kept_leaves_nothing_p13(box: Box, outcome: Callable[[Claimed], Outcome]) -> None:
-    """It is refused by one of two errors, never by the engine's, and counts as a failure when it is handed in as one."""
-    claimed = box.lease()
-    before = everything(box)
-    with pytest.raises((errors.PayloadError, errors.UnknownKindError)) as refused:
-        box.hand_in(claimed, outcome(claimed))
-    assert everything(box) == before
-    assert box.hand_in(claimed, Retry(str(refused.value)))
-    assert box.job(claimed.lease.id, "state, failures") == ("planned", 1)
 
 
 @pytest.mark.parametrize(
