@@ -9,8 +9,7 @@ from appliance.coordination.freeing import Death
 from appliance.coordination.handin import Released
 from appliance.coordination.outcomes import Done, Outcome, Retry
 from appliance.coordination.work import Holder, Lease
-from tests.ledger.box import ANNA, BERT, Box
-from tests.ledger.test_leases import everything
+from tests.ledger.box import ANNA, BERT, Box, everything
 
 QUARTER_MS = 91 * 86_400_000
 TAKEN_FOR_DEAD = Death(cause="taken for dead", charged=False, lease=None)
