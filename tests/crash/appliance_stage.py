@@ -81,7 +81,7 @@ class Appliance:
         ]
 
     def environment(self, **more: str) -> dict[str, str]:
-        """What its processes get to see: this session's environment, and the way to the module of the vendor."""
+        """What its processes get to see: the environment of the tests, and the way to the module of the vendor."""
         places = [str(ROOT), *([more.pop("PYTHONPATH")] if "PYTHONPATH" in more else [])]
         return config.environment() | {"PYTHONPATH": ":".join(places)} | more
 
